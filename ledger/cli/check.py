@@ -1,0 +1,79 @@
+"""`check` and `explain`: what is wrong with logs, and what a code means."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from ledger import render
+from ledger.cli.options import dialect_option, format_option, logs_of, stdout_text
+from ledger.errors import LedgerError
+from ledger.log import read_log
+from ledger.rules import RULES
+
+
+@click.command()
+@click.argument("logs", metavar="[LOG]...", nargs=-1)
+@dialect_option
+@format_option("text", "json", "github", default="text")
+@click.option("--select", multiple=True, metavar="CODES", help="Report only these codes (L115) or groups (L1); commas allowed.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Leave these codes or groups out.")
+def check(
+    logs: tuple[str, ...], dialect: str | None, format_name: str, select: tuple[str, ...], ignore: tuple[str, ...]
+) -> None:
+    """Report everything that is wrong with logs.
+
+    LOG is a file, a folder to search, or - for standard input. Exit 1 if any log has an error.
+
+    \b
+    Example:
+      ledger check .auto/log.jsonl
+      ledger check --format json --ignore S407 experiments/
+    """
+    keep = _filter(select, ignore)
+    read, failed = [], False
+    for path in logs_of(logs):
+        try:
+            log = read_log(path, dialect)
+        except LedgerError as error:
+            click.echo(f"ledger: {error}", err=True)
+            failed = True
+        else:
+            read.append(log._replace(diagnostics=[d for d in log.diagnostics if keep(d.code)]))
+    _WRITERS[format_name](read, stdout_text())
+    sys.exit(2 if failed else 0 if all(log.ok for log in read) else 1)
+
+
+def _filter(select: tuple[str, ...], ignore: tuple[str, ...]) -> Callable[[str], bool]:
+    wanted, unwanted = _codes(select), _codes(ignore)
+    return lambda code: (not wanted or code.startswith(wanted)) and not code.startswith(unwanted or ("-",))
+
+
+def _codes(values: tuple[str, ...]) -> tuple[str, ...]:
+    codes = tuple(code.strip().upper() for value in values for code in value.split(",") if code.strip())
+    for code in codes:
+        if not any(known.startswith(code) for known in RULES):
+            raise click.UsageError(f"no rule has a code like {code}; docs/rules.md lists them")
+    return codes
+
+
+_WRITERS = {
+    "text": render.diagnostics_text,
+    "json": render.diagnostics_json,
+    "github": render.diagnostics_github,
+}
+
+
+@click.command()
+@click.argument("code")
+def explain(code: str) -> None:
+    """Say what a code means, why it matters, and what to do.
+
+    \b
+    Example:
+      ledger explain S405
+    """
+    known = RULES.get(code.upper()) or next((rule for rule in RULES.values() if rule.name == code.lower()), None)
+    if known is None:
+        raise click.UsageError(f"no rule has the code {code}; docs/rules.md lists them")
+    click.echo(render.explain(known), nl=False)

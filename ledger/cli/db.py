@@ -1,0 +1,126 @@
+"""`db`: the mirror as a database."""
+
+import sqlite3
+from pathlib import Path
+
+import click
+
+from ledger.cli.options import db_option, progress
+from ledger.errors import LedgerError
+from ledger.mirror import schema, store
+from ledger.mirror.engine import mirror_path, open_reader, open_writer
+from ledger.mirror.sync import ingest_stored
+from ledger.source import show_path
+
+
+@click.group()
+def db() -> None:
+    """Look after the mirror.
+
+    \b
+    Example:
+      ledger db info
+    """
+
+
+@db.command()
+@db_option
+def path(db: str | None) -> None:
+    """Print where the mirror is.
+
+    \b
+    Example:
+      sqlite3 "$(ledger db path)" "SELECT * FROM best"
+    """
+    click.echo(show_path(mirror_path(db)))
+
+
+@db.command()
+@db_option
+def info(db: str | None) -> None:
+    """Print what the mirror holds.
+
+    \b
+    Example:
+      ledger db info
+    """
+    where = mirror_path(db)
+    with open_reader(where) as connection:
+        if connection is None:
+            click.echo(f"mirror     {show_path(where)}\n           does not exist yet; ledger sync makes it")
+            return
+        raw = store.driver(connection)
+        click.echo(f"mirror     {show_path(where)}")
+        click.echo(f"schema     {schema.REVISION}")
+        click.echo(f"size       {where.stat().st_size:,} bytes")
+        counted = {
+            "sessions": "SELECT count(*) FROM session",
+            "gone": "SELECT count(*) FROM session WHERE gone",
+            "quarantined": "SELECT count(*) FROM session WHERE quarantined",
+            "segments": "SELECT count(*) FROM segment",
+            "lines": "SELECT coalesce(sum(lines), 0) FROM session",
+            "runs": "SELECT count(*) FROM run",
+            "bytes": "SELECT coalesce(sum(size + tail_size), 0) FROM session",
+        }
+        for word, sql in counted.items():
+            click.echo(f"{word:<11}{raw.execute(sql).fetchone()[0]:,}")
+
+
+@db.command()
+@db_option
+def upgrade(db: str | None) -> None:
+    """Bring the mirror to this version's schema; makes it if there is none.
+
+    \b
+    Example:
+      ledger db upgrade
+    """
+    with open_writer(mirror_path(db)):
+        click.echo(f"{show_path(mirror_path(db))} has schema {schema.REVISION}")
+
+
+@db.command()
+@db_option
+def rebuild(db: str | None) -> None:
+    """Derive every row anew from the stored bytes; no log file is read.
+
+    \b
+    Example:
+      ledger db rebuild
+    """
+    where = mirror_path(db)
+    if not where.exists():
+        raise LedgerError(f"there is no mirror at {show_path(where)} yet; run ledger sync")
+    with open_writer(where) as connection:
+        raw = store.driver(connection)
+        sessions = store.every(raw)
+        for session in progress(sessions, "rebuild"):
+            with connection.begin():
+                ingest_stored(raw, session)
+    click.echo(f"rebuilt {len(sessions)} sessions")
+
+
+@db.command()
+@click.option("-o", "--output", required=True, help="The file to write.")
+@db_option
+def backup(output: str, db: str | None) -> None:
+    """Copy the mirror to a file, safely while others use it.
+
+    \b
+    Example:
+      ledger db backup -o mirror-copy.db
+    """
+    target = Path(output)
+    with open_reader(mirror_path(db)) as connection:
+        if connection is None:
+            raise LedgerError(f"there is no mirror at {show_path(mirror_path(db))} yet; run ledger sync")
+        temporary = target.with_name(f".{target.name}.part")
+        temporary.unlink(missing_ok=True)
+        try:
+            copy = sqlite3.connect(temporary)
+            store.driver(connection).backup(copy)
+            copy.close()
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    click.echo(f"wrote {show_path(target)}")

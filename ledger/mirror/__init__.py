@@ -1,0 +1,1 @@
+"""The SQL mirror: the logs' bytes, rows derived from them, and views over the rows."""

@@ -1,0 +1,219 @@
+"""The mirror's database: where it is, opened for reading or writing, recognised, created and upgraded."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from platformdirs import user_data_path
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from ledger.errors import LedgerError
+from ledger.mirror import schema, views
+from ledger.source import show_path
+
+BUSY_SECONDS = 20
+_FILE_PREFIXES = ("sqlite:///", "sqlite+pysqlite:///")
+
+
+def mirror_path(option: str | None) -> Path:
+    """Say where the mirror is: the option, else $LEDGER_DB, else the user's data folder."""
+    named = option or os.environ.get("LEDGER_DB")
+    if not named:
+        return user_data_path("ledger") / "mirror.db"
+    for prefix in _FILE_PREFIXES:
+        if named.startswith(prefix):
+            named = named.removeprefix(prefix)
+            break
+    else:
+        if "://" in named:
+            raise LedgerError(f"this version keeps its mirror in SQLite; {named.split('://')[0]} is no SQLite address")
+    if not named or named == ":memory:":
+        raise LedgerError("the mirror must be a file: give --db a path")
+    return Path(named).expanduser().absolute()
+
+
+def _engine(path: Path, mode: str, begin: str) -> Engine:
+    """Make an engine on one file; `mode` is SQLite's open mode, `begin` how transactions start.
+
+    The driver's own transaction handling is switched off: it would not roll back a failed migration.
+    """
+    uri = f"file:{quote(os.fsencode(path))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cache_size = -24000")
+        return connection
+
+    engine = create_engine("sqlite+pysqlite://", creator=connect)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def explain(error: Exception, path: Path) -> LedgerError:
+    """Turn a database's failure into a sentence about the mirror."""
+    reason = str(getattr(error, "orig", None) or error)
+    name = f"the mirror {show_path(path)}"
+    if "locked" in reason or "busy" in reason:
+        return LedgerError(f"{name} is locked: another command has been writing for {BUSY_SECONDS} s; try again")
+    if "readonly" in reason:
+        return LedgerError(f"{name} is read-only; name another with --db")
+    if "full" in reason:
+        return LedgerError(f"the disk is full; {name} is as it was before")
+    if "unable to open" in reason:
+        return LedgerError(f"{name} cannot be opened; check the folder and its permissions")
+    if "not a database" in reason or "malformed" in reason:
+        return LedgerError(f"{name} is no SQLite database, or a damaged one; name another with --db")
+    return LedgerError(f"{name} failed: {reason}")
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise explain(error, path) from error
+
+
+@contextmanager
+def open_reader(path: Path) -> Iterator[Connection | None]:
+    """Open the mirror read-only; None if there is none yet. Raises LedgerError if it cannot be read or is no mirror."""
+    if not path.exists():
+        yield None
+        return
+    with _translated(path):
+        engine = _engine(path, "ro", "BEGIN")
+        try:
+            connection = _connect_for_reading(engine, path)
+            try:
+                _require_current(connection, path)
+                yield connection
+            finally:
+                connection.close()
+        finally:
+            engine.dispose()
+
+
+def _connect_for_reading(engine: Engine, path: Path) -> Connection:
+    connection = engine.connect()
+    try:
+        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+        connection.rollback()
+    except DBAPIError as error:
+        connection.close()
+        if "readonly" not in str(error):
+            raise
+        # A writer was killed and left its journal: only a writer may roll it back.
+        with sqlite3.connect(path, timeout=BUSY_SECONDS) as repair:
+            repair.execute("SELECT count(*) FROM sqlite_master")
+        connection = engine.connect()
+    return connection
+
+
+@contextmanager
+def open_writer(path: Path) -> Iterator[Connection]:
+    """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise."""
+    with _translated(path):
+        if not path.exists():
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise LedgerError(f"cannot make the folder {show_path(path.parent)}: {error.strerror}") from None
+        engine = _engine(path, "rwc", "BEGIN IMMEDIATE")
+        try:
+            with engine.connect() as connection:
+                version = _version(connection, path)
+                connection.rollback()
+                if version is None:
+                    create(connection)
+                elif version != schema.REVISION:
+                    _refuse_newer(version, path)
+                    upgrade(connection)
+                yield connection
+        finally:
+            engine.dispose()
+
+
+def _version(connection: Connection, path: Path) -> str | None:
+    """Read the schema's revision; None for an empty database. Raises LedgerError for any other database."""
+    names = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+    if schema.VERSION_TABLE in names and "session" in names:
+        return str(connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalar_one_or_none())
+    if names:
+        raise LedgerError(f"{show_path(path)} is a database, but no mirror of ledger; name another with --db")
+    return None
+
+
+def _refuse_newer(version: str, path: Path) -> None:
+    if not version.isdigit() or int(version) > int(schema.REVISION):
+        raise LedgerError(
+            f"the mirror {show_path(path)} has schema {version}, this version of ledger knows {schema.REVISION}:"
+            " it was made by a newer one; update ledger, or name another with --db"
+        )
+
+
+def _require_current(connection: Connection, path: Path) -> None:
+    version = _version(connection, path)
+    connection.rollback()
+    if version is None:
+        raise LedgerError(f"{show_path(path)} is an empty database; run ledger sync to fill it")
+    if version != schema.REVISION:
+        _refuse_newer(version, path)
+        raise LedgerError(
+            f"the mirror {show_path(path)} has schema {version}, this version of ledger needs {schema.REVISION};"
+            " run ledger db upgrade"
+        )
+
+
+def create(connection: Connection) -> None:
+    """Create tables and views in an empty database, as the migrations would, and stamp it with their head.
+
+    A test holds both ways to the same schema. This one spares every first sync the import of Alembic.
+    """
+    with connection.begin():
+        if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
+            return  # another process was faster
+        schema.metadata.create_all(connection)
+        create_views(connection)
+        connection.exec_driver_sql(
+            f"CREATE TABLE {schema.VERSION_TABLE} (version_num VARCHAR(32) NOT NULL,"
+            f" CONSTRAINT {schema.VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
+        )
+        connection.exec_driver_sql(f"INSERT INTO {schema.VERSION_TABLE} VALUES (?)", (schema.REVISION,))
+
+
+def drop_views(connection: Connection) -> None:
+    """Drop every view, ours or not: a migration cannot alter a table under one."""
+    for name in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars().all():
+        connection.exec_driver_sql('DROP VIEW "{}"'.format(name.replace('"', '""')))
+
+
+def create_views(connection: Connection) -> None:
+    """Create every view anew."""
+    for statement in views.create_statements():
+        connection.exec_driver_sql(statement)
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the schema to the newest revision in one transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    with connection.begin():
+        drop_views(connection)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        create_views(connection)
+
+
+def migrations_folder() -> Path:
+    """Find the migrations: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "_migrations"
+    return inside if inside.is_dir() else package.parent / "migrations"

@@ -1,0 +1,103 @@
+"""The fold's state as JSON text, so that a later sync can go on where the last one stopped."""
+
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from ledger.events import Place, Run
+from ledger.runset import RunSet
+from ledger.segment import Segment, Streak
+from ledger.state import Region, Result, State
+
+_SEGMENT_PLAIN = (
+    "ordinal", "line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "counts",
+    "baseline", "baseline_run", "baseline_decided", "best", "best_run", "runs_to_best", "first_ms", "last_ms", "metrics",
+)  # fmt: skip
+_STATE_PLAIN = ("dialect", "records", "unread", "unread_total", "last_run", "time_unit", "units_mixed", "marker", "stopped")
+_REPLAY_PLAIN = ("status", "iterations", "metrics", "heads", "unreverted", "lost")
+_LETTERS = {"keep": "k", "discard": "d", "crash": "c", "checks_failed": "f", "baseline": "b", "measured": "m"}
+_WORDS = {letter: word for word, letter in _LETTERS.items()}
+
+
+def dump(state: State) -> str:
+    """Write what folding further events needs; what closed segments amounted to stands in the mirror's rows."""
+    region = state.region
+    return orjson.dumps(
+        {
+            "state": {name: getattr(state, name) for name in _STATE_PLAIN},
+            "runs_seen": state.runs_seen.ranges(),
+            "runs_lost": state.runs_lost.ranges(),
+            "segment": None if state.segment is None else _dump_segment(state.current()),
+            "region": [
+                region.stated, list(region.runs.items()),
+                [(key, streak.current, streak.longest) for key, streak in region.streaks.items()],
+                region.backstop_ack, region.last_status,
+            ],
+            "results": [_dump_result(result) for result in state.results.values()],
+            "replay": {name: getattr(state.replay, name) for name in _REPLAY_PLAIN},
+        },
+        default=_number,
+    ).decode()  # fmt: skip
+
+
+def load(text: str, config: Any) -> State:
+    """Read a state back; `config` is a codex log's run.json."""
+    saved = orjson.loads(text, )
+    state = State(config=config)
+    for name in _STATE_PLAIN:
+        setattr(state, name, saved["state"][name])
+    state.runs_seen = RunSet(map(tuple, saved["runs_seen"]))  # type: ignore[arg-type]  # pairs, as they were written
+    state.runs_lost = RunSet(map(tuple, saved["runs_lost"]))  # type: ignore[arg-type]
+    state.segment = None if saved["segment"] is None else _load_segment(saved["segment"])
+    region = Region()
+    region.stated, runs, streaks, region.backstop_ack, region.last_status = saved["region"]
+    region.runs = dict(runs)
+    region.streaks = {key: Streak(current, longest) for key, current, longest in streaks}
+    state.region = region
+    state.results = {item[0]: _load_result(item) for item in saved["results"]}
+    for name in _REPLAY_PLAIN:
+        setattr(state.replay, name, saved["replay"][name])
+    state.replay.metrics = list(map(_exact, state.replay.metrics))
+    return state
+
+
+def _number(value: object) -> Any:
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    raise TypeError(f"not part of a fold: {value!r}")
+
+
+def _exact(value: Any) -> Any:
+    return Decimal(value["decimal"]) if isinstance(value, dict) else value
+
+
+def _dump_segment(segment: Segment) -> dict[str, Any]:
+    return {
+        **{name: getattr(segment, name) for name in _SEGMENT_PLAIN},
+        "streak": [segment.streak.current, segment.streak.longest],
+        "names": sorted(segment.names),
+        "statuses": "".join(map(_LETTERS.__getitem__, segment.statuses)),
+    }
+
+
+def _load_segment(saved: dict[str, Any]) -> Segment:
+    segment = Segment(saved["ordinal"], None)
+    for name in _SEGMENT_PLAIN:
+        setattr(segment, name, saved[name])
+    segment.baseline, segment.best = _exact(segment.baseline), _exact(segment.best)
+    segment.settings = {key: _exact(value) for key, value in segment.settings.items()}
+    segment.streak = Streak(*saved["streak"])
+    segment.names = set(saved["names"])
+    segment.statuses = list(map(_WORDS.__getitem__, saved["statuses"]))
+    return segment
+
+
+def _dump_result(result: Result) -> list[Any]:
+    run = result.run
+    return [run.run, run.place.line, run.status, run.metric, run.at_ms, result.segment, result.action]
+
+
+def _load_result(item: list[Any]) -> Result:
+    number, line, status, metric, at_ms, segment, action = item
+    return Result(Run(Place(line, 0, 0), number, status, _exact(metric), at_ms=at_ms), segment, action)

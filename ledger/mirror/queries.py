@@ -1,0 +1,169 @@
+"""Questions to the mirror: a view, filtered and sorted, or SQL as it was typed."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.mirror import schema, store
+from ledger.mirror.views import View
+from ledger.times import iso
+
+Rows = Iterator[Sequence[Any]]
+
+_STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
+_READING_PRAGMAS = frozenset(
+    ("table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list", "function_list")
+)
+
+
+class Filters(NamedTuple):
+    """Narrow a view. `sort` names columns, `-` before one for descending; times are UTC milliseconds."""
+
+    sessions: tuple[str, ...] = ()
+    metric: str | None = None
+    status: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    sort: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+def query(raw: sqlite3.Connection, view: View, filters: Filters) -> Rows:
+    """Yield a view's rows, as the filters have them. Raises LedgerError for a filter that the view cannot take."""
+    ids = _sessions(raw, filters.sessions)
+    source = f"({view.select.format(scope=_scope(ids))})" if ids is not None and "{scope}" in view.select else view.name
+    wheres, values = _conditions(view, filters, ids)
+    sql = f"SELECT {', '.join(map(_quote, view.columns))} FROM {source}"
+    if wheres:
+        sql += f" WHERE {' AND '.join(wheres)}"
+    if order := _order(view, filters.sort):
+        sql += f" ORDER BY {order}"
+    if filters.limit is not None:
+        sql += " LIMIT ?"
+        values.append(filters.limit)
+    flags = [view.columns.index(name) for name in view.flags]
+    cursor = raw.execute(sql, values)
+    return _with_flags(cursor, flags) if flags else cursor
+
+
+def _with_flags(rows: Rows, flags: list[int]) -> Rows:
+    for row in rows:
+        changed = list(row)
+        for place in flags:
+            changed[place] = bool(changed[place])
+        yield changed
+
+
+def _sessions(raw: sqlite3.Connection, names: tuple[str, ...]) -> list[int] | None:
+    if not names:
+        return None
+    for name in names:
+        if not store.matching(raw, (name,)):
+            raise LedgerError(f"no session {name!r} in the mirror: give a log's path, an id or a name; see ledger sessions")
+    return store.matching(raw, names)
+
+
+def _scope(ids: list[int]) -> str:
+    ranges = (f"r.id BETWEEN {schema.first_id(i)} AND {schema.first_id(i + 1) - 1}" for i in ids)
+    return f"WHERE {' OR '.join(ranges)}"
+
+
+def _conditions(view: View, filters: Filters, ids: list[int] | None) -> tuple[list[str], list[Any]]:
+    wheres: list[str] = []
+    values: list[Any] = []
+    if ids is not None:
+        wheres.append(f"path IN (SELECT path FROM session WHERE id IN ({','.join(map(str, ids))}))")
+    if filters.metric is not None:
+        wheres.append(_metric_condition(view))
+        values.append(filters.metric)
+    if filters.status is not None:
+        column = _STATE_COLUMN.get(view.name)
+        if column is None:
+            raise LedgerError(f"ledger {view.name} has no status to filter by; ledger runs, sessions and events have")
+        wheres.append(f"{column} = ?")
+        values.append(filters.status)
+    for ms, names, sign in ((filters.since_ms, ("at", "last_at"), ">="), (filters.until_ms, ("at", "first_at"), "<=")):
+        if ms is not None:
+            column = next((name for name in names if name in view.columns), None)
+            if column is None:
+                raise LedgerError(f"ledger {view.name} has no time to filter by")
+            wheres.append(f"{column} {sign} ?")
+            values.append(iso(ms))
+    return wheres, values
+
+
+def _metric_condition(view: View) -> str:
+    if "metric_name" in view.columns:
+        return "metric_name = ?"
+    if view.name == "metrics":
+        return "name = ?"
+    return "(path, segment) IN (SELECT path, segment FROM segments WHERE metric_name = ?)"
+
+
+def _order(view: View, sort: tuple[str, ...]) -> str:
+    if not sort:
+        return view.sort
+    parts = []
+    for name in sort:
+        column = name.removeprefix("-")
+        if column not in view.columns:
+            raise LedgerError(f"ledger {view.name} has no column {column!r}; it has {', '.join(view.columns)}")
+        parts.append(f"{_quote(column)} {'DESC' if name.startswith('-') else 'ASC'} NULLS LAST")
+    return ", ".join((*parts, view.sort) if view.sort else parts)
+
+
+def _quote(column: str) -> str:
+    return f'"{column}"'
+
+
+def widen(raw: sqlite3.Connection, view: View, rows: Rows, filters: Filters) -> tuple[tuple[str, ...], Rows]:
+    """Put the secondary metrics beside the runs: one column a name, empty where a run has none."""
+    ids = _sessions(raw, filters.sessions)
+    scope = "" if ids is None else _scope(ids).replace("r.id", "v.run_id")
+    names: dict[str, None] = {}
+    values: dict[tuple[str, int], dict[str, float]] = {}
+    for path, line, name, value in raw.execute(
+        "SELECT s.path, v.run_id & 4294967295, n.name, v.value FROM run_metric AS v"
+        " JOIN metric_name AS n ON n.id = v.name_id JOIN session AS s ON s.id = v.run_id >> 32"
+        f" {scope} ORDER BY v.run_id"
+    ):
+        names.setdefault(name)
+        values.setdefault((path, line), {})[name] = value
+    columns = tuple(f"metrics.{name}" if name in view.columns else name for name in names)
+    path, line = view.columns.index("path"), view.columns.index("line")
+    wide = ((*row, *(values.get((row[path], row[line]), {}).get(name) for name in names)) for row in rows)
+    return (*view.columns, *columns), wide
+
+
+def select(raw: sqlite3.Connection, sql: str) -> tuple[tuple[str, ...], Rows]:
+    """Run SQL as typed. The database itself refuses all but reading: raises LedgerError with its reason."""
+    raw.set_authorizer(_authorizer())
+    raw.set_progress_handler(lambda: 0, 100_000)  # lets Ctrl-C through while a statement runs
+    try:
+        cursor = raw.execute(sql)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise LedgerError(f"the database refused the statement: {error}") from None
+    return tuple(column[0] for column in cursor.description or ()), _readable(cursor)
+
+
+def _readable(cursor: sqlite3.Cursor) -> Rows:
+    try:
+        for row in cursor:
+            yield [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]
+    except sqlite3.Error as error:
+        raise LedgerError(f"the database stopped the statement: {error}") from None
+
+
+def _authorizer() -> Callable[..., int]:
+    reading = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
+
+    def allow(action: int, first: str | None, second: str | None, *_: object) -> int:
+        allowed = (
+            action in reading
+            or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
+            or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
+        )
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return allow

@@ -1,0 +1,180 @@
+"""The mirror's tables. Stored bytes are its only data of its own; every other row is derived from them.
+
+A record's `id` is `session << 32 | line`: rows of a session lie together, in file order, without a second index.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+)
+
+REVISION = "0001"
+"""The schema that this version reads and writes; the head of the migrations."""
+
+VERSION_TABLE = "ledger_version"
+LINE_BITS = 32
+
+metadata = MetaData()
+
+session = Table(
+    "session",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),  # the short id shown to people
+    Column("path", Text, nullable=False, unique=True),
+    Column("dialect", Text),
+    Column("size", BigInteger, nullable=False),  # bytes of terminated lines
+    Column("sha256", Text, nullable=False),  # of those bytes
+    Column("lines", BigInteger, nullable=False),
+    Column("tail_size", BigInteger, nullable=False),  # bytes of an unterminated last line that is mirrored provisionally
+    Column("pending_bytes", BigInteger, nullable=False),  # bytes of a torn tail that is held back
+    Column("state", Text, nullable=False),  # last marker, codex status, or `none`
+    Column("fold", Text, nullable=False),  # the fold's state after the terminated lines, as JSON
+    Column("run_json", LargeBinary),
+    Column("quarantined", Boolean, nullable=False),
+    Column("gone", Boolean, nullable=False),  # the file was missing when last looked for
+    Column("synced_ms", BigInteger, nullable=False),
+)
+
+block = Table(
+    "block",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("start", BigInteger, nullable=False),  # offset of the block's first byte in the file
+    Column("length", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("session", "start"),
+)
+
+segment = Table(
+    "segment",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("segment", Integer, nullable=False),
+    Column("line", BigInteger, nullable=False),  # of its header; 0 without one
+    Column("name", Text),
+    Column("metric_name", Text),
+    Column("unit", Text, nullable=False),
+    Column("direction", Text),
+    PrimaryKeyConstraint("session", "segment"),
+    sqlite_with_rowid=False,
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("run", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("metric", Float, nullable=False),
+    Column("metric_residue", Float),  # what the nearest double leaves out, where it leaves out something
+    Column("commit", Text),
+    Column("description", Text),
+    Column("at_ms", BigInteger),
+    Column("confidence", Float),
+    Column("asi", Text),
+    Column("extras", Text),  # JSON: unknown keys, and raw values that the typed columns do not give back exactly
+    Column("shape", Integer, nullable=False),  # ledger.events.Shape
+)
+
+run_metric = Table(
+    "run_metric",
+    metadata,
+    Column("run_id", BigInteger, nullable=False),
+    Column("name_id", Integer, nullable=False),
+    Column("value", Float, nullable=False),
+    PrimaryKeyConstraint("run_id", "name_id"),
+    sqlite_with_rowid=False,
+)
+
+metric_name = Table(
+    "metric_name",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("state", Text),
+    Column("run", BigInteger),
+    Column("at_ms", BigInteger),
+    Column("time_unit", Text),  # `ms` or `s` where at_ms gives the record's timestamp back exactly
+    Column("detail", Text, nullable=False),  # JSON: the record's other keys
+)
+
+unread = Table(
+    "unread",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("start", BigInteger, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("kind", Text),  # `blank`, `torn`, the record's kind, or null where nothing could be told
+)
+
+diagnostic = Table(
+    "diagnostic",
+    metadata,
+    Column("session", Integer, nullable=False, index=True),
+    Column("line", BigInteger, nullable=False),
+    Column("column", Integer, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("source", Text),  # `run.json` where that is the file at fault
+    Column("id", Integer, primary_key=True),
+)
+
+segment_stat = Table(
+    "segment_stat",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("segment", Integer, nullable=False),
+    Column("runs", Integer, nullable=False),
+    Column("keep", Integer, nullable=False),
+    Column("discard", Integer, nullable=False),
+    Column("crash", Integer, nullable=False),
+    Column("checks_failed", Integer, nullable=False),
+    Column("other", Integer, nullable=False),
+    Column("last_decided", BigInteger),
+    Column("first_ms", BigInteger),
+    Column("last_ms", BigInteger),
+    Column("baseline_id", BigInteger),
+    Column("baseline", Float),
+    Column("best_id", BigInteger),
+    Column("best", Float),
+    Column("best_residue", Float),
+    Column("runs_to_best", Integer),
+    Column("confidence", Float),
+    PrimaryKeyConstraint("session", "segment"),
+    sqlite_with_rowid=False,
+)
+
+BY_RECORD = ((run, "id"), (run_metric, "run_id"), (event, "id"), (unread, "id"))
+"""Derived tables whose rows belong to a line, with the column that says which."""
+
+BY_SESSION = (segment, segment_stat, diagnostic)
+"""Derived tables whose rows name their session."""
+
+
+def first_id(session_id: int, line: int = 0) -> int:
+    """Give the id of a session's record at a line."""
+    return session_id << LINE_BITS | line

@@ -1,0 +1,112 @@
+"""Sessions and their stored bytes: found by path, key or name, read back, dropped."""
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+from sqlalchemy import Connection
+
+from ledger.mirror import schema
+from ledger.mirror.derive import drop_derived
+
+_COLUMNS = tuple(column.name for column in schema.session.columns)
+
+
+class Session(NamedTuple):
+    """Hold a session's row; see the schema for what each column means."""
+
+    id: int
+    key: str
+    path: str
+    dialect: str | None
+    size: int
+    sha256: str
+    lines: int
+    tail_size: int
+    pending_bytes: int
+    state: str
+    fold: str
+    run_json: bytes | None
+    quarantined: bool
+    gone: bool
+    synced_ms: int
+
+
+def driver(connection: Connection) -> sqlite3.Connection:
+    """Give the driver's own connection, on which rows are read and written in bulk."""
+    return cast(sqlite3.Connection, connection.connection.driver_connection)
+
+
+def path_text(path: Path) -> str:
+    """Write a path as the mirror stores it: bytes that are not UTF-8 are shown as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def find(connection: sqlite3.Connection, path: Path) -> Session | None:
+    """Find the session of a log's canonical path."""
+    row = connection.execute("SELECT * FROM session WHERE path = ?", (path_text(path),)).fetchone()
+    return None if row is None else Session(*row)
+
+
+def every(connection: sqlite3.Connection) -> list[Session]:
+    """List all sessions by path."""
+    return [Session(*row) for row in connection.execute("SELECT * FROM session ORDER BY path")]
+
+
+def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int]:
+    """Find the ids of the sessions that any of the names means: a path, a session's key, or a segment's name."""
+    found: dict[int, None] = {}
+    for name in names:
+        path = path_text(Path(os.path.realpath(name)))
+        rows = connection.execute(
+            "SELECT id FROM session WHERE path IN (?, ?, ?) OR key = ?"
+            " UNION SELECT session FROM segment WHERE name = ? ORDER BY 1",
+            (path, path + "/events.jsonl", path.removesuffix("run.json") + "events.jsonl", name, name),
+        )
+        found.update((row[0], None) for row in rows)
+    return list(found)
+
+
+def add(connection: sqlite3.Connection, path: Path) -> int:
+    """Make the row of a new session and return its id."""
+    text = path_text(path)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    taken = {row[0] for row in connection.execute("SELECT key FROM session WHERE key LIKE ?", (digest[:8] + "%",))}
+    key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
+    values = (key, text, None, 0, hashlib.sha256().hexdigest(), 0, 0, 0, "none", "", None, False, False, 0)
+    cursor = connection.execute(
+        f"INSERT INTO session ({', '.join(_COLUMNS[1:])}) VALUES ({','.join('?' * len(values))})", values
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def update(connection: sqlite3.Connection, session: Session) -> None:
+    """Write a session's row."""
+    assignments = ", ".join(f"{name} = ?" for name in _COLUMNS[1:])
+    connection.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*session[1:], session.id))
+
+
+def remove(connection: sqlite3.Connection, session_id: int) -> None:
+    """Drop a session with its bytes and everything derived from them."""
+    drop_derived(connection, session_id)
+    connection.execute("DELETE FROM block WHERE session = ?", (session_id,))
+    connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+
+
+def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:
+    """Yield a session's bytes, block by block."""
+    for row in connection.execute("SELECT data FROM block WHERE session = ? ORDER BY start", (session_id,)):
+        yield row[0]
+
+
+def spool(connection: sqlite3.Connection, session: Session) -> IO[bytes]:
+    """Copy a session's bytes to a temporary file, at its start."""
+    file = tempfile.TemporaryFile()
+    for data in stored(connection, session.id):
+        file.write(data)
+    file.seek(0)
+    return file

@@ -1,0 +1,144 @@
+"""Prove that the mirror lost nothing: the bytes by their hash, the values by rebuilding each record from its columns."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.dialects import by_name
+from ledger.dialects.base import Dialect
+from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Place, Run, Shape
+from ledger.jsontext import decode, load
+from ledger.mirror import schema, store
+from ledger.mirror.store import Session
+from ledger.mirror.sync import first_difference
+from ledger.source import LogFile, open_log
+
+_LINE = 2**schema.LINE_BITS - 1
+
+
+class Proof(NamedTuple):
+    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs.
+
+    `gone` tells that there is no file to compare with: the bytes are then compared with the hash of the last sync.
+    """
+
+    path: str
+    bytes_ok: bool
+    values_ok: bool
+    sha256_source: str | None
+    sha256_export: str
+    lines: int
+    pending_bytes: int
+    difference: int | None
+    gone: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether both hold."""
+        return self.bytes_ok and self.values_ok
+
+
+def verify(raw: sqlite3.Connection, session: Session) -> Proof:
+    """Compare a session with its log. Raises LedgerError if the log cannot be read."""
+    export, prefix, size = hashlib.sha256(), "", 0
+    for data in store.stored(raw, session.id):
+        if size == session.size:
+            prefix = export.hexdigest()
+        export.update(data)
+        size += len(data)
+    prefix = prefix if size > session.size else export.hexdigest()
+    path = Path(session.path)
+    source, pending, difference = None, 0, None
+    bytes_ok = prefix == session.sha256 and size == session.size + session.tail_size
+    gone = not path.exists()
+    if not gone:
+        with open_log(path) as file:
+            source = file.skip(size).hex()
+            pending = max(file.size - size, 0)
+        bytes_ok = bytes_ok and source == export.hexdigest()
+        if not bytes_ok:
+            difference = first_difference(store.stored(raw, session.id), path)
+    wrong = _first_wrong_value(raw, session)
+    lines = session.lines + bool(session.tail_size)
+    return Proof(
+        session.path, bytes_ok, wrong is None, source, export.hexdigest(), lines, pending,
+        difference if difference is not None else wrong, gone,
+    )  # fmt: skip
+
+
+def _first_wrong_value(raw: sqlite3.Connection, session: Session) -> int | None:
+    """Find the first line whose record, rebuilt from the typed columns alone, is not what the stored line says."""
+    if session.dialect is None:
+        return None
+    dialect = by_name(session.dialect)
+    rebuilt = rebuild(raw, session, dialect)
+    expected = next(rebuilt, None)
+    with LogFile(None, store.spool(raw, session), session.size + session.tail_size) as file:
+        for block in file.blocks():
+            for line, data in enumerate(block.lines, block.first_line):
+                if expected is not None and expected[0] == line:
+                    if decode(data).value != expected[1]:
+                        return line
+                    expected = next(rebuilt, None)
+                elif not _accounted(raw, session.id, line):
+                    return line
+    return expected[0] if expected is not None else None
+
+
+def _accounted(raw: sqlite3.Connection, session_id: int, line: int) -> bool:
+    """Tell whether a line without a record is known to be unreadable or blank."""
+    known = raw.execute("SELECT 1 FROM unread WHERE id = ?", (schema.first_id(session_id, line),)).fetchone()
+    return known is not None
+
+
+def rebuild(raw: sqlite3.Connection, session: Session, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line, record) for every readable line, made from the typed columns alone."""
+    first, end = schema.first_id(session.id), schema.first_id(session.id + 1)
+    metrics = groupby(
+        raw.cursor().execute(
+            "SELECT v.run_id, n.name, v.value FROM run_metric AS v JOIN metric_name AS n ON n.id = v.name_id"
+            " WHERE v.run_id >= ? AND v.run_id < ? ORDER BY v.run_id",
+            (first, end),
+        ),
+        key=lambda row: row[0],
+    )
+    runs = raw.cursor().execute("SELECT * FROM run WHERE id >= ? AND id < ? ORDER BY id", (first, end))
+    events = raw.cursor().execute("SELECT * FROM event WHERE id >= ? AND id < ? ORDER BY id", (first, end))
+    values, run, event = next(metrics, None), next(runs, None), next(events, None)
+    while run is not None or event is not None:
+        if event is None or (run is not None and run[0] < event[0]):
+            assert run is not None
+            mine: dict[str, float] = {}
+            if values is not None and values[0] == run[0]:
+                mine = {name: value for _, name, value in values[1]}
+                values = next(metrics, None)
+            yield run[0] & _LINE, dialect.record(_run(run, mine), run[1])
+            run = next(runs, None)
+        else:
+            yield event[0] & _LINE, dialect.record(_event(event, dialect), event[1])
+            event = next(events, None)
+
+
+def _run(row: tuple[Any, ...], metrics: dict[str, float]) -> Run:
+    row_id, segment, start, length, run, status, metric, _, commit, description, at_ms, confidence, asi, extras, shape = row
+    return Run(
+        Place(row_id & _LINE, start, length), run, status, metric, commit, description, at_ms, None,
+        segment if shape & Shape.SEGMENT else None, confidence, metrics, asi, extras, shape,
+    )  # fmt: skip
+
+
+def _event(row: tuple[Any, ...], dialect: Dialect) -> Event:
+    row_id, _, start, length, kind, state, run, at_ms, time_unit, text = row
+    place, detail = Place(row_id & _LINE, start, length), load(text)
+    if dialect.name == "codex":
+        return Lifecycle(place, kind, at_ms, detail)
+    if kind == "config":
+        return Header(place, None, "", "", "", at_ms, detail, {})
+    if kind == "status" and dialect.name == "autoresearch":
+        return Marker(place, state, None, at_ms, time_unit, detail)
+    if kind == "decision" and dialect.name == "state-protocol":
+        return Decision(place, run, state, at_ms, detail)
+    return Other(place, kind, state, at_ms, time_unit, detail)

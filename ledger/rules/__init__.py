@@ -1,0 +1,61 @@
+"""The registry of rules: what can be wrong with a log, each with a code, a name, a severity and its documentation.
+
+A rule is one decorated function that yields findings. Codes never change meaning and are never reused.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ledger.diagnostics import Finding, Severity
+
+Check = Callable[..., Iterable[Finding]]
+
+
+class Rule(NamedTuple):
+    """Hold a rule: `stage` is what it reads (`note`, `record`, `event`, `end`), `on` which of these."""
+
+    code: str
+    name: str
+    severity: Severity
+    stage: str
+    on: tuple[str, ...]
+    check: Check
+
+    @property
+    def doc(self) -> str:
+        """The documentation: what it does, why, an example, the fix."""
+        return inspect.getdoc(self.check) or ""
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by its code, in order of registration."""
+
+
+def rule(code: str, name: str, severity: Severity, stage: str, *on: str) -> Callable[[Check], Check]:
+    """Register the decorated function as a rule. Raises ValueError for a code or name that is taken."""
+
+    def register(check: Check) -> Check:
+        if code in RULES or any(known.name == name for known in RULES.values()):
+            raise ValueError(f"rule {code} {name} is registered twice")
+        RULES[code] = Rule(code, name, severity, stage, on, check)
+        return check
+
+    return register
+
+
+def index(stage: str) -> Mapping[str, tuple[Rule, ...]]:
+    """Group a stage's rules by what they are on."""
+    grouped: dict[str, tuple[Rule, ...]] = {}
+    for known in RULES.values():
+        for key in known.on if known.stage == stage else ():
+            grouped[key] = (*grouped.get(key, ()), known)
+    return grouped
+
+
+def run_rules(rules: Iterable[Rule], *arguments: Any) -> list[tuple[Rule, Finding]]:
+    """Apply rules to the same arguments and collect what they find."""
+    return [(known, finding) for known in rules for finding in known.check(*arguments)]
+
+
+from ledger.rules import event, line, record, replay, sequence  # noqa: E402, F401 - they register themselves
