@@ -63,66 +63,125 @@ def score(best: float | None, baseline: float | None, direction: str | None, ord
 
 
 class Gauge:
-    """Follow a segment run by run and say what a writer would store on its latest run, by either formula."""
+    """Follow a segment run by run and say what a writer would store on its latest run, by either formula.
+
+    A log may store a confidence on every run, so each step must be cheap: the measurements stay sorted, and the search
+    for the median deviation starts where the last one ended. Those above 0 are sorted once the common formula is asked.
+    """
 
     def __init__(self, direction: str | None) -> None:
+        self._lower = direction == "lower"
         self._direction = direction
+        self._seen: list[float] = []
         self._all: list[float] = []
-        self._positive: list[float] = []
+        self._positive: list[float] | None = None
         self._baseline: float | None = None
-        self._first: float | None = None
         self._best: float | None = None
         self._best_positive: float | None = None
+        self._taken = 0
 
     def add(self, metric: float, status: str) -> None:
         """Take the segment's next run."""
-        direction = self._direction
-        if self._first is None:
-            self._first = metric
-        if metric > 0:
+        self._seen.append(metric)
+        if self._positive is not None and metric > 0:
             insort(self._positive, metric)
         if status == "crash":
             return
         insort(self._all, metric)
         if self._baseline is None:
             self._baseline = metric
-        if status == "keep" and direction:
-            if self._best is None or better(metric, self._best, direction):
+        if status == "keep":
+            best = self._best
+            if best is None or (metric < best if self._lower else metric > best):
                 self._best = metric
-            if metric > 0 and (self._best_positive is None or better(metric, self._best_positive, direction)):
+            best = self._best_positive
+            if metric > 0 and (best is None or (metric < best if self._lower else metric > best)):
                 self._best_positive = metric
 
-    def mark(self) -> tuple[float | None, ...]:
-        """Give what `undo` needs to take back the runs added from here on."""
-        return self._baseline, self._first, self._best, self._best_positive
+    def follow(self, metrics: Sequence[float], statuses: Sequence[str], stored: Sequence[Number | None]) -> bool:
+        """Take the next runs as long as each stored confidence agrees; give up, and take none, at one that does not."""
+        mark = self._baseline, self._best, self._best_positive
+        add, agrees = self.add, self.agrees
+        for place, (metric, status, confidence) in enumerate(zip(metrics, statuses, stored, strict=True), 1):
+            add(metric, status)
+            if confidence is not None and not agrees(confidence):
+                self._undo(mark, metrics[:place], statuses[:place])
+                return False
+        return True
 
-    def undo(self, mark: tuple[float | None, ...], metrics: Sequence[float], statuses: Sequence[str]) -> None:
-        """Take back runs that were added since the mark."""
-        self._baseline, self._first, self._best, self._best_positive = mark
+    def _undo(self, mark: tuple[float | None, ...], metrics: Sequence[float], statuses: Sequence[str]) -> None:
+        """Take back the last runs."""
+        self._baseline, self._best, self._best_positive = mark
+        del self._seen[len(self._seen) - len(metrics) :]
         for metric, status in zip(metrics, statuses, strict=True):
-            if metric > 0:
+            if self._positive is not None and metric > 0:
                 del self._positive[bisect_left(self._positive, metric)]
             if status != "crash":
                 del self._all[bisect_left(self._all, metric)]
 
     def agrees(self, stored: Number) -> bool:
         """Tell whether a stored confidence is what one of the formulas gives, to 1e-6 or to its own rounding."""
-        ours = score(self._best, self._baseline, self._direction, self._all)
-        return _close(ours, stored) or _close(self._common(), stored)
+        best, baseline, values = self._best, self._baseline, self._all
+        if best is not None and baseline is not None and len(values) >= LEAST_MEASUREMENTS and type(stored) is float:
+            gain = baseline - best if self._lower else best - baseline
+            noise = self._noise(values) * stored
+            if 0 < gain and -1e-6 * gain <= gain - noise <= 1e-6 * gain and self._direction is not None:
+                return True  # as good as always; what follows costs more
+        return _close(self._ours(), stored) or _close(self._common(), stored)
+
+    def _ours(self) -> float | None:
+        """Compute what `score` does, from where the last search for the deviation ended."""
+        best, baseline, values = self._best, self._baseline, self._all
+        if best is None or baseline is None or self._direction is None or len(values) < LEAST_MEASUREMENTS:
+            return None
+        if not (best < baseline if self._lower else best > baseline):
+            return None
+        noise = self._noise(values)
+        value = abs(best - baseline) / noise if noise else math.inf
+        return value if math.isfinite(value) else None
+
+    def _noise(self, values: list[float]) -> float:
+        """Select the median deviation; `taken` of the smallest deviations lie below the centre."""
+        count = len(values)
+        middle = count // 2
+        odd = count % 2
+        centre = values[middle] if odd else (values[middle - 1] + values[middle]) / 2
+        split = bisect_left(values, centre)
+        taken = self._taken
+        if taken > split or taken > middle + 1 or taken < middle + 1 - count + split:
+            taken = min(max(taken, middle + 1 - count + split), split, middle + 1)
+        while taken < split and taken <= middle and centre - values[split - 1 - taken] < values[split + middle - taken] - centre:
+            taken += 1
+        while taken and split + middle + 1 - taken < count and (
+            centre - values[split - taken] > values[split + middle + 1 - taken] - centre
+        ):
+            taken -= 1
+        self._taken = taken
+        left = centre - values[split - taken] if taken else -1.0
+        right = values[split + middle - taken] - centre if taken <= middle else -1.0
+        if odd:
+            return max(left, right)
+        if left > right:
+            second = max(centre - values[split - taken + 1] if taken > 1 else -1.0, right)
+        else:
+            second = max(values[split + middle - taken - 1] - centre if taken < middle else -1.0, left)
+        return (second + max(left, right)) / 2
 
     def _common(self) -> float | None:
         """Compute it as the most common writer does: over metrics above 0, whether the best is better or not."""
-        best, first, values = self._best_positive, self._first, self._positive
-        if best is None or first is None or best == first or len(values) < LEAST_MEASUREMENTS:
+        if self._positive is None:
+            self._positive = sorted(metric for metric in self._seen if metric > 0)
+        best, values = self._best_positive, self._positive
+        if best is None or best == self._seen[0] or len(values) < LEAST_MEASUREMENTS or self._direction is None:
             return None
         noise = mad(values)
-        return abs(best - first) / noise if noise else None
+        return abs(best - self._seen[0]) / noise if noise else None
 
 
 def _close(computed: float | None, stored: Number) -> bool:
     if computed is None or not math.isfinite(computed):
         return False
-    if abs(computed - float(stored)) <= 1e-6 * abs(computed):
+    if abs(computed - float(stored)) <= 1e-6 * computed:
         return True
     exponent = decimal(stored).normalize().as_tuple().exponent
     if not isinstance(exponent, int):

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ def decode_many(lines: list[bytes]) -> list[Any]:
     so it hides no duplicate key, no odd number and no trailing text.
     """
     try:
-        values = orjson.loads(b"[" + b",".join(lines) + b"]")
+        values: list[Any] = orjson.loads(b"[" + b",".join(lines) + b"]")
     except orjson.JSONDecodeError:
         values = []
     if len(values) != len(lines):
@@ -78,20 +79,48 @@ def _loads_or_none(line: bytes) -> Any:
 def _is_plain(value: Any, line: bytes) -> bool:
     """Tell whether the line says no more than the value: it is the text that a common writer makes of it.
 
-    Each step only takes white space out, and does so alike inside equal strings, so equal keys stay equal and no number
-    changes: if the result is canonical text of the value, the line has no duplicate key and no odd number either.
+    Escapes of plain characters are undone, and spaces after separators taken out of both texts, inside strings too. If
+    the results are the same bytes, they have the same members and the same numbers; the canonical text has no duplicate
+    key and no odd number, so the line has none either.
     """
-    line = line.strip(WHITE)
     try:
-        canonical = orjson.dumps(value, option=_SAFE_INTEGERS)
+        canonical = orjson.dumps(value, None, _SAFE_INTEGERS)
     except orjson.JSONEncodeError:
         return False
-    if canonical == line or canonical == line.replace(b'": ', b'":').replace(b', "', b',"'):
+    line = line.strip(WHITE)
+    if b"\\u" in line:
+        line = _unescape_plain(line)
+    if canonical in (line, line.replace(b'": ', b'":').replace(b', "', b',"')):
         return True
-    if line.isascii():
-        spaced = json.dumps(value).encode()
-        return spaced == line or json.dumps(value, separators=(",", ":")).encode() == line
-    return bool(json.dumps(value, ensure_ascii=False).encode() == line)
+    return _squeeze(canonical) == _squeeze(line)
+
+
+def _squeeze(text: bytes) -> bytes:
+    return text.replace(b'": ', b'":').replace(b", ", b",")
+
+
+def _unescape_plain(line: bytes) -> bytes:
+    r"""Write \uXXXX escapes as the characters they mean; give the line back where one of them is not that simple."""
+    if b"\\\\" in line:
+        return line
+    head, *rest = line.split(b"\\u")
+    parts = [head]
+    for part in rest:
+        char = _character(part[:4])
+        if char is None:
+            return line
+        parts += (char, part[4:])
+    return b"".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _character(digits: bytes) -> bytes | None:
+    """Give the character of four hex digits in UTF-8; None for one that needs its escape, or is half of a pair."""
+    try:
+        char = chr(int(digits, 16))
+    except ValueError:
+        return None
+    return None if char < " " or char in '"\\' or "\ud800" <= char <= "\udfff" else char.encode()
 
 
 def decode(line: bytes) -> Decoded:

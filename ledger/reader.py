@@ -71,7 +71,7 @@ class Reader:
         offsets = list(accumulate(sizes, initial=block.offset))
         self.lines = numbers[-1]
         plain = block.terminated and self.dialect is not None and len(block.data) <= MAX_LINE_BYTES
-        values = decode_many(data) if plain else [None] * count
+        values: list[Any] = decode_many(data) if plain else [None] * count
         accept = self.dialect.accept if self.dialect else None
         here = 0
         while here < count:

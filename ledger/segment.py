@@ -153,12 +153,7 @@ class Segment:
 
     def confidences_agree(self, metrics: Sequence[Number], status: Sequence[str], stored: Sequence[Number | None]) -> bool:
         """Tell whether each stored confidence is what its writer should have computed over the runs up to its own."""
-        gauge = self.gauge()
-        mark = gauge.mark()
-        for place, (metric, word, confidence) in enumerate(zip(metrics, status, stored, strict=True), 1):
-            gauge.add(float(metric), word)
-            if confidence is not None and not gauge.agrees(confidence):
-                gauge.undo(mark, list(map(float, metrics[:place])), status[:place])
-                return False
+        if not self.gauge().follow(list(map(float, metrics)), status, stored):
+            return False
         self._gauged += len(metrics)
         return True

@@ -41,7 +41,7 @@ class LogFile:
         self.size = size
         self._stream = stream
         self._opened = os.fstat(stream.fileno()) if path else None
-        self.hash = hashlib.sha256()
+        self.hash = hashlib.sha256()  # of all that was handed out
 
     def __enter__(self) -> Self:
         return self
@@ -73,7 +73,6 @@ class LogFile:
         pieces: list[bytes] = []
         while left > 0 and (chunk := self._stream.read(min(left, BLOCK_BYTES))):
             left -= len(chunk)
-            self.hash.update(chunk)
             cut = chunk.rfind(b"\n") + 1
             if not cut:
                 pieces.append(chunk)
@@ -82,10 +81,12 @@ class LogFile:
             carry, pieces = chunk[cut:], []
             lines = data.split(b"\n")
             lines.pop()
+            self.hash.update(data)
             yield Block(offset, first_line, data, lines, True)
             offset += len(data)
             first_line += len(lines)
         if last := b"".join((carry, *pieces)):
+            self.hash.update(last)
             yield Block(offset, first_line, last, [last], False)
 
     def check_unchanged(self) -> None:

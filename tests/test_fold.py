@@ -80,8 +80,9 @@ def agrees(log: bytes, dialect: str, config: Any) -> None:
 
 def blurred(metrics: set[Decimal]) -> bool:
     """Tell whether unequal measurements lie so close together that doubles cannot give their noise."""
-    nearly = Decimal("1e-12")
-    return any(high - low <= nearly * max(abs(low), abs(high)) for low, high in pairwise(sorted(metrics)))
+    nearly, subnormal = Decimal("1e-12"), Decimal("1e-290")
+    gaps = ((high - low, max(abs(low), abs(high))) for low, high in pairwise(sorted(metrics)))
+    return any(gap <= nearly * largest or gap <= subnormal for gap, largest in gaps)
 
 
 def place_of_best(runs: list[dict[str, Any]], segment: int) -> int:

@@ -3,11 +3,14 @@
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from ledger import __version__
+from ledger.cli.options import mute
 from ledger.errors import LedgerError
+from ledger.source import show_path
 
 COMMANDS: dict[str, str] = {
     "check": "check:check",
@@ -44,9 +47,19 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
-        command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
-        assert isinstance(command, click.Command)
+        command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the verb; a closed pipe ends it, before click makes exit status 1 of that, which means findings."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _PipeClosedError from error
+
+
+class _PipeClosedError(Exception):
+    """Who read the output has seen enough."""
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -64,22 +77,41 @@ def ledger() -> None:
 
 def main() -> None:
     """Run the command line; failures of the program become one sentence on stderr."""
+    _open_closed_streams()
+    code = 0
     try:
-        code = ledger.main(standalone_mode=False)
+        code = _run()
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
     except LedgerError as error:
-        click.echo(f"ledger: {error}", err=True)
-        sys.exit(2)
+        code = _failed(str(error))
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("ledger: interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        code = 130
+    except (_PipeClosedError, BrokenPipeError):
+        mute()
     except OSError as error:
-        click.echo(f"ledger: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
-        sys.exit(2)
+        code = _failed(f"{error.strerror or error}{f': {show_path(error.filename)}' if error.filename else ''}")
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        code = ledger.main(standalone_mode=False)
+    except SystemExit as done:
+        code = done.code
+    return code if isinstance(code, int) else 0
+
+
+def _failed(reason: str) -> int:
+    click.echo(f"ledger: {reason}", err=True)
+    return 2
+
+
+def _open_closed_streams() -> None:
+    """Stand in for streams that the caller closed (`>&-`): Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole run

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from ledger import render
-from ledger.cli.options import dialect_option, format_option, logs_of, stdout_text
+from ledger.cli.options import dialect_option, format_option, heard, logs_of, stdout_text
 from ledger.errors import LedgerError
-from ledger.log import read_log
+from ledger.log import Log, read_log
 from ledger.rules import RULES
 
 
@@ -16,7 +17,9 @@ from ledger.rules import RULES
 @click.argument("logs", metavar="[LOG]...", nargs=-1)
 @dialect_option
 @format_option("text", "json", "github", default="text")
-@click.option("--select", multiple=True, metavar="CODES", help="Report only these codes (L115) or groups (L1); commas allowed.")
+@click.option(
+    "--select", multiple=True, metavar="CODES", help="Report only these codes (L115) or groups (L1); commas allowed."
+)
 @click.option("--ignore", multiple=True, metavar="CODES", help="Leave these codes or groups out.")
 def check(
     logs: tuple[str, ...], dialect: str | None, format_name: str, select: tuple[str, ...], ignore: tuple[str, ...]
@@ -31,17 +34,22 @@ def check(
       ledger check --format json --ignore S407 experiments/
     """
     keep = _filter(select, ignore)
-    read, failed = [], False
-    for path in logs_of(logs):
-        try:
-            log = read_log(path, dialect)
-        except LedgerError as error:
-            click.echo(f"ledger: {error}", err=True)
-            failed = True
-        else:
-            read.append(log._replace(diagnostics=[d for d in log.diagnostics if keep(d.code)]))
-    _WRITERS[format_name](read, stdout_text())
-    sys.exit(2 if failed else 0 if all(log.ok for log in read) else 1)
+    paths, found = logs_of(logs)
+    read = [log for path in paths if (log := _read(path, dialect, keep))]
+    complete = found and len(read) == len(paths)
+    if read or complete or format_name == "json":
+        with heard():
+            _WRITERS[format_name](read, stdout_text())
+    sys.exit(2 if not complete else 0 if all(log.ok for log in read) else 1)
+
+
+def _read(path: Path | None, dialect: str | None, keep: Callable[[str], bool]) -> Log | None:
+    try:
+        log = read_log(path, dialect)
+    except LedgerError as error:
+        click.echo(f"ledger: {error}", err=True)
+        return None
+    return log._replace(diagnostics=[found for found in log.diagnostics if keep(found.code)])
 
 
 def _filter(select: tuple[str, ...], ignore: tuple[str, ...]) -> Callable[[str], bool]:

@@ -1,16 +1,17 @@
 """`db`: the mirror as a database."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
 
-from ledger.cli.options import db_option, progress
+from ledger.cli.options import beside, db_option, progress
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
 from ledger.mirror.sync import ingest_stored
-from ledger.source import show_path
+from ledger.source import canonical, show_path
 
 
 @click.group()
@@ -47,23 +48,25 @@ def info(db: str | None) -> None:
     where = mirror_path(db)
     with open_reader(where) as connection:
         if connection is None:
-            click.echo(f"mirror     {show_path(where)}\n           does not exist yet; ledger sync makes it")
+            click.echo(f"mirror      {show_path(where)}\n            does not exist yet; ledger sync makes it")
             return
         raw = store.driver(connection)
-        click.echo(f"mirror     {show_path(where)}")
-        click.echo(f"schema     {schema.REVISION}")
-        click.echo(f"size       {where.stat().st_size:,} bytes")
-        counted = {
-            "sessions": "SELECT count(*) FROM session",
-            "gone": "SELECT count(*) FROM session WHERE gone",
-            "quarantined": "SELECT count(*) FROM session WHERE quarantined",
-            "segments": "SELECT count(*) FROM segment",
-            "lines": "SELECT coalesce(sum(lines), 0) FROM session",
-            "runs": "SELECT count(*) FROM run",
-            "bytes": "SELECT coalesce(sum(size + tail_size), 0) FROM session",
-        }
-        for word, sql in counted.items():
-            click.echo(f"{word:<11}{raw.execute(sql).fetchone()[0]:,}")
+        click.echo(f"mirror      {show_path(where)}")
+        click.echo(f"schema      {schema.REVISION}")
+        click.echo(f"size        {where.stat().st_size:,} bytes")
+        for word, sql in _COUNTED.items():
+            click.echo(f"{word:<11} {raw.execute(sql).fetchone()[0]:,}")
+
+
+_COUNTED = {
+    "sessions": "SELECT count(*) FROM session",
+    "gone": "SELECT count(*) FROM session WHERE gone",
+    "quarantined": "SELECT count(*) FROM session WHERE quarantined",
+    "segments": "SELECT count(*) FROM segment",
+    "lines": "SELECT coalesce(sum(lines), 0) FROM session",
+    "runs": "SELECT count(*) FROM run",
+    "bytes": "SELECT coalesce(sum(size + tail_size), 0) FROM session",
+}
 
 
 @db.command()
@@ -96,7 +99,8 @@ def rebuild(db: str | None) -> None:
         sessions = store.every(raw)
         for session in progress(sessions, "rebuild"):
             with connection.begin():
-                ingest_stored(raw, session)
+                if current := store.find(raw, Path(session.path)):  # another command may have changed it meanwhile
+                    ingest_stored(raw, current)
     click.echo(f"rebuilt {len(sessions)} sessions")
 
 
@@ -110,17 +114,13 @@ def backup(output: str, db: str | None) -> None:
     Example:
       ledger db backup -o mirror-copy.db
     """
-    target = Path(output)
-    with open_reader(mirror_path(db)) as connection:
+    source, target = mirror_path(db), Path(output)
+    if target.is_dir() or canonical(target) == canonical(source):
+        what = "a folder" if target.is_dir() else "the mirror itself"
+        raise click.UsageError(f"{output} is {what}; name another file")
+    with open_reader(source) as connection:
         if connection is None:
-            raise LedgerError(f"there is no mirror at {show_path(mirror_path(db))} yet; run ledger sync")
-        temporary = target.with_name(f".{target.name}.part")
-        temporary.unlink(missing_ok=True)
-        try:
-            copy = sqlite3.connect(temporary)
+            raise LedgerError(f"there is no mirror at {show_path(source)} yet; run ledger sync")
+        with beside(target) as temporary, closing(sqlite3.connect(temporary)) as copy:
             store.driver(connection).backup(copy)
-            copy.close()
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
     click.echo(f"wrote {show_path(target)}")

@@ -4,16 +4,20 @@ import gc
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
+from sqlalchemy import Connection
 
 from ledger import render
-from ledger.cli.options import db_option, dialect_option, format_option, progress, replace_file
+from ledger.cli.options import db_option, dialect_option, format_option, heard, logs_of, progress, replace_file
 from ledger.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.engine import explain, mirror_path, open_reader, open_writer
+from ledger.mirror.engine import mirror_path, open_reader, open_writer
 from ledger.mirror.sync import Outcome, sync_log
 from ledger.mirror.verify import Proof
 from ledger.mirror.verify import verify as verify_session
@@ -24,7 +28,9 @@ from ledger.source import canonical, find_logs, session_log, show_path
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @db_option
 @dialect_option
-@click.option("--quarantine", is_flag=True, help="Mirror logs with errors too: good records as rows, bad lines as bytes.")
+@click.option(
+    "--quarantine", is_flag=True, help="Mirror logs with errors too: good records as rows, bad lines as bytes."
+)
 @click.option("--replace", is_flag=True, help="Take the new content of logs whose mirrored lines were rewritten.")
 def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine: bool, replace: bool) -> None:
     """Mirror logs into the database, reading only what was appended.
@@ -36,37 +42,46 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
       ledger sync ~/experiments
       ledger sync --quarantine damaged/autoresearch.jsonl
     """
-    gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
-    mirror = mirror_path(db)
-    with open_writer(mirror) as connection:
-        raw = store.driver(connection)
-        logs = _logs(paths, {session.path for session in store.every(raw)})
-        refused = failed = False
-        for path in progress(logs, "sync"):
-            try:
-                outcome = sync_log(connection, path, dialect=dialect, quarantine=quarantine, replace=replace)
-            except LedgerError as error:
-                click.echo(f"ledger: {error}", err=True)
-                failed = True
-                continue
-            refused |= outcome.refused
-            _report(outcome)
-        for session in store.every(raw):
-            if not session.gone and not Path(session.path).exists():
-                with connection.begin():
-                    store.update(raw, session._replace(gone=True))
-                click.echo(f"gone: {show_path(session.path)} is kept in the mirror", err=True)
-    sys.exit(2 if failed else 1 if refused else 0)
-
-
-def _logs(paths: tuple[str, ...], mirrored: set[str]) -> list[Path]:
-    """Find the logs to sync; a path that is gone but mirrored is no mistake."""
-    if not paths:
-        return [session_log(Path.cwd())]
     if "-" in paths:
         raise click.UsageError("sync mirrors files; standard input has no place to come back to")
-    there = tuple(path for path in paths if Path(path).exists() or store.path_text(canonical(Path(path))) not in mirrored)
-    return [path for path in (find_logs(there) if there else []) if path is not None]
+    gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
+    options = {"dialect": dialect, "quarantine": quarantine, "replace": replace}
+    with open_writer(mirror_path(db)) as connection:
+        logs, complete = _logs(paths, store.driver(connection))
+        codes = [_sync(connection, path, **options) for path in progress(logs, "sync")]
+        _mark_gone(connection)
+    sys.exit(max(codes, default=0) if complete else 2)
+
+
+def _logs(paths: tuple[str, ...], raw: sqlite3.Connection) -> tuple[list[Path], bool]:
+    """Find the logs to sync, and tell whether all were found; a path that is gone but mirrored is no mistake."""
+    mirrored = {session.path for session in store.every(raw)}
+    there = tuple(
+        path for path in paths if Path(path).exists() or store.path_text(canonical(Path(path))) not in mirrored
+    )
+    found, complete = logs_of(there) if there or not paths else ([], True)
+    return [path for path in found if path is not None], complete
+
+
+def _sync(connection: Connection, path: Path, **options: Any) -> int:
+    """Sync one log, say what was done, and give the exit status that it deserves."""
+    try:
+        outcome = sync_log(connection, path, **options)
+    except LedgerError as error:
+        click.echo(f"ledger: {error}", err=True)
+        return 2
+    with heard():
+        _report(outcome)
+    return 1 if outcome.refused else 0
+
+
+def _mark_gone(connection: Connection) -> None:
+    raw = store.driver(connection)
+    for session in store.every(raw):
+        if not session.gone and not session.file.exists():
+            with connection.begin():
+                store.mark_gone(raw, session)
+            click.echo(f"gone: {show_path(session.path)} is kept in the mirror", err=True)
 
 
 def _report(outcome: Outcome) -> None:
@@ -78,10 +93,8 @@ def _report(outcome: Outcome) -> None:
             click.echo(line, err=True)
         click.echo(f"refused: {show_path(outcome.path)}: {outcome.reason}", err=True)
     if outcome.pending:
-        click.echo(
-            f"warning: {show_path(outcome.path)}: {outcome.pending} bytes of an unfinished last line wait for the next sync",
-            err=True,
-        )
+        waiting = f"{outcome.pending} bytes of an unfinished last line wait for the next sync"
+        click.echo(f"warning: {show_path(outcome.path)}: {waiting}", err=True)
 
 
 @click.command()
@@ -98,18 +111,33 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     Example:
       ledger verify --all
     """
+    with _mirror(db) as raw:
+        sessions = _sessions(raw, logs, every)
+        proofs = [proof for session in sessions if (proof := _verify(raw, session))]
+    with heard():
+        if format_name == "json":
+            click.echo(orjson.dumps({"logs": list(map(_proof_object, proofs))}, option=orjson.OPT_INDENT_2))
+        else:
+            for proof in proofs:
+                _report_proof(proof)
+    sys.exit(2 if len(proofs) < len(sessions) else 0 if all(proof.ok for proof in proofs) else 1)
+
+
+@contextmanager
+def _mirror(db: str | None) -> Iterator[sqlite3.Connection]:
     path = mirror_path(db)
     with open_reader(path) as connection:
         if connection is None:
             raise LedgerError(f"there is no mirror at {show_path(path)} yet; run ledger sync")
-        raw = store.driver(connection)
-        proofs = [verify_session(raw, session) for session in _sessions(raw, logs, every)]
-    if format_name == "json":
-        click.echo(orjson.dumps({"logs": list(map(_proof_object, proofs))}, option=orjson.OPT_INDENT_2))
-    else:
-        for proof in proofs:
-            _report_proof(proof)
-    sys.exit(0 if all(proof.ok for proof in proofs) else 1)
+        yield store.driver(connection)
+
+
+def _verify(raw: sqlite3.Connection, session: store.Session) -> Proof | None:
+    try:
+        return verify_session(raw, session)
+    except LedgerError as error:
+        click.echo(f"ledger: {error}", err=True)
+        return None
 
 
 def _proof_object(proof: Proof) -> dict[str, object]:
@@ -129,12 +157,12 @@ def _proof_object(proof: Proof) -> dict[str, object]:
 def _report_proof(proof: Proof) -> None:
     name = show_path(proof.path)
     if proof.ok:
-        notes = [f"{proof.pending_bytes} bytes wait for the next sync"] if proof.pending_bytes else []
-        notes += ["the file is gone; compared with the last sync"] if proof.gone else []
-        click.echo(f"ok        {proof.lines:>7} lines  {name}{f'  ({notes[0]})' if notes else ''}")
+        waiting = f"{proof.pending_bytes} bytes wait for the next sync" if proof.pending_bytes else ""
+        note = "the file is gone; compared with the last sync" if proof.gone else waiting
+        click.echo(f"ok        {proof.lines:>7} lines  {name}{f'  ({note})' if note else ''}")
     else:
         what = "bytes differ" if not proof.bytes_ok else "values differ"
-        at = f" from line {proof.difference} on" if proof.difference else ""
+        at = f" from line {proof.difference} on" if proof.difference else " in run.json" if proof.difference == 0 else ""
         click.echo(f"differs   {proof.lines:>7} lines  {name}  ({what}{at})")
 
 
@@ -175,25 +203,24 @@ def export(log: str | None, every: bool, output: str, format_name: str, db: str 
       ledger export autoresearch.jsonl -o copy.jsonl
       ledger export --all -o backup/
     """
-    path = mirror_path(db)
-    with open_reader(path) as connection:
-        if connection is None:
-            raise LedgerError(f"there is no mirror at {show_path(path)} yet; run ledger sync")
-        raw = store.driver(connection)
+    with _mirror(db) as raw:
         sessions = _sessions(raw, (log,) if log else (), every)
         if every:
             _export_all(raw, sessions, output)
         elif len(sessions) > 1:
             raise click.UsageError(f"{log} means {len(sessions)} sessions; name one, or use --all")
         elif output == "-":
-            out = click.get_binary_stream("stdout")
-            for data in store.stored(raw, sessions[0].id):
-                out.write(data)
-            out.flush()
+            _export_to_stdout(raw, sessions[0])
         elif Path(output).is_dir() or output.endswith("/"):
             _export_to(raw, sessions[0], Path(output) / Path(sessions[0].path).name)
         else:
             _write_log(raw, sessions[0], Path(output))
+
+
+def _export_to_stdout(raw: sqlite3.Connection, session: store.Session) -> None:
+    out = sys.stdout.buffer
+    out.writelines(store.stored(raw, session.id))
+    out.flush()
 
 
 def _export_all(raw: sqlite3.Connection, sessions: list[store.Session], output: str) -> None:
@@ -206,9 +233,8 @@ def _export_all(raw: sqlite3.Connection, sessions: list[store.Session], output: 
 
 def _export_to(raw: sqlite3.Connection, session: store.Session, target: Path) -> None:
     _write_log(raw, session, target)
-    if session.run_json is not None:
-        data = session.run_json
-        replace_file(target.with_name("run.json"), lambda file: file.write(data) and None)
+    if (data := session.run_json) is not None:
+        replace_file(target.with_name("run.json"), lambda file: file.write(data))
 
 
 def _write_log(raw: sqlite3.Connection, session: store.Session, target: Path) -> None:
@@ -228,17 +254,14 @@ def forget(log: str, db: str | None, yes: bool) -> None:
     """
     path = mirror_path(db)
     if not path.exists():
-        raise LedgerError(f"there is no mirror at {show_path(path)} yet")
+        raise LedgerError(f"there is no mirror at {show_path(path)} yet; run ledger sync")
     with open_writer(path) as connection:
         raw = store.driver(connection)
-        chosen = _sessions(raw, (log,), every=False)
-        for session in chosen:
-            if not yes and not click.confirm(f"Drop {show_path(session.path)} from the mirror?", err=True):
+        for session in _sessions(raw, (log,), every=False):
+            name = show_path(session.path)
+            if not yes and not click.confirm(f"Drop {name} from the mirror?", err=True):
                 click.echo("nothing was dropped", err=True)
                 continue
-            try:
-                with connection.begin():
-                    store.remove(raw, session.id)
-            except sqlite3.Error as error:
-                raise explain(error, path) from error
-            click.echo(f"forgotten {show_path(session.path)}")
+            with connection.begin():
+                store.remove(raw, session.id)
+            click.echo(f"forgotten {name}")

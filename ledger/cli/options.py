@@ -5,12 +5,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, TypeVar
 
 import click
 
-from ledger.source import find_logs, session_log
+from ledger.errors import LedgerError
+from ledger.source import canonical, find_logs, session_log, show_path
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Item = TypeVar("Item")
@@ -30,14 +32,29 @@ def format_option(*names: str, default: str) -> Callable[[Command], Command]:
     )
 
 
-def logs_of(arguments: tuple[str, ...]) -> list[Path | None]:
-    """Find the logs that arguments name; without arguments the current folder's session."""
-    return find_logs(arguments) if arguments else [session_log(Path.cwd())]
+def logs_of(arguments: tuple[str, ...]) -> tuple[list[Path | None], bool]:
+    """Find the logs that arguments name, each once, and tell whether all were found; what is missing is told on stderr.
+
+    Without arguments it is the current folder's session. Raises LedgerError if there is none.
+    """
+    if not arguments:
+        return [session_log(Path.cwd())], True
+    found: dict[Path | None, None] = {}
+    complete = True
+    for argument in arguments:
+        try:
+            found.update(dict.fromkeys(find_logs((argument,))))
+        except LedgerError as error:
+            click.echo(f"ledger: {error}", err=True)
+            complete = False
+    return list(found), complete
 
 
 def one_log(argument: str | None) -> Path | None:
     """Find the one log that an argument names; without it the current folder's session."""
-    found = logs_of((argument,) if argument else ())
+    if argument is None:
+        return session_log(Path.cwd())
+    found = find_logs((argument,))
     if len(found) > 1:
         raise click.UsageError(f"{argument} holds {len(found)} logs; name one of them")
     return found[0]
@@ -50,24 +67,61 @@ def stdout_text() -> TextIO:
     return sys.stdout
 
 
-def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file beside its place and move it there, so that nobody ever sees half of it."""
+@contextmanager
+def heard() -> Iterator[None]:
+    """Let a command finish its work, and keep its exit status, when nobody reads its output any more."""
+    try:
+        yield
+    except BrokenPipeError:
+        mute()
+
+
+def mute() -> None:
+    """Send what is still to be written to standard output nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file beside its place and move it there, so that nobody ever sees half of it.
+
+    A link is followed; a device or a pipe is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file)
+        return
+    with beside(path) as temporary, temporary.open("r+b") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Give an empty file in a file's folder, which is made if need be; it takes the file's place and mode at the end.
+
+    Raises LedgerError if there is no such place.
+    """
     import tempfile
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = canonical(path)
     umask = os.umask(0)
     os.umask(umask)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
+    except (FileExistsError, NotADirectoryError):
+        raise LedgerError(f"cannot write {show_path(path)}: what should be its folder is a file") from None
+    except OSError as error:
+        raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def progress(items: Sequence[Item], label: str) -> Iterator[Item]:

@@ -1,7 +1,7 @@
 """The views as commands, and `sql`: questions to the mirror, which is only read."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path, open_reader
 from ledger.mirror.queries import Filters
 from ledger.mirror.views import View, by_name
+from ledger.terminal import plain
 from ledger.times import parse_iso
 
 _FORMAT_NAMES = tuple(known.name for known in FORMATS)
@@ -30,11 +31,15 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> int | N
 
 _FILTERS = (
     db_option,
-    click.option("--session", "sessions", multiple=True, metavar="PATH|ID|NAME", help="Only these sessions; repeatable."),
+    click.option(
+        "--session", "sessions", multiple=True, metavar="PATH|ID|NAME", help="Only these sessions; repeatable."
+    ),
     click.option("--metric", metavar="NAME", help="Only this metric."),
     click.option("--status", metavar="WORD", help="Only this status (runs) or state (sessions, events)."),
     click.option("--since", metavar="TIME", callback=_moment, help="Only what was active at or after this time (UTC)."),
-    click.option("--until", metavar="TIME", callback=_moment, help="Only what was active at or before this time (UTC)."),
+    click.option(
+        "--until", metavar="TIME", callback=_moment, help="Only what was active at or before this time (UTC)."
+    ),
     click.option("--sort", metavar="COLUMNS", help="Order by columns, with commas; -COLUMN for descending."),
     click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows."),
     format_option(*_FORMAT_NAMES, default="table"),
@@ -54,9 +59,10 @@ def _make(view: View, *extra: Callable[[Any], Any]) -> click.Command:
             names, rows = view.columns, (queries.query(raw, view, filters) if raw is not None else iter(()))
             if wide and raw is not None:
                 names, rows = queries.widen(raw, view, rows, filters)
-            format_by_name(format_name).write(names, rows, stdout_text())
+            _write(format_name, names, rows)
 
-    body.__doc__ = f"{view.doc}\n\n\b\nExample:\n  ledger {view.name} --format json\n  ledger {view.name} --session NAME --limit 20"
+    examples = (f"  ledger {view.name} --format json", f"  ledger {view.name} --session NAME --limit 20")
+    body.__doc__ = "\n".join((view.doc, "", "\b", "Example:", *examples))
     for option in reversed((*_FILTERS, *extra)):
         body = option(body)
     return click.command(view.name)(body)
@@ -66,6 +72,14 @@ def _make(view: View, *extra: Callable[[Any], Any]) -> click.Command:
 def _reading(db: str | None) -> Iterator[sqlite3.Connection | None]:
     with open_reader(mirror_path(db)) as connection:
         yield None if connection is None else store.driver(connection)
+
+
+def _write(format_name: str, columns: Sequence[str], rows: queries.Rows) -> None:
+    """Write rows to standard output; where that is a terminal, whatever the format, no cell may steer it."""
+    out = stdout_text()
+    if out.isatty():
+        rows = ([plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    format_by_name(format_name).write(columns, rows, out)
 
 
 sessions = _make(by_name("sessions"))
@@ -90,10 +104,6 @@ def sql(statement: str, db: str | None, format_name: str) -> None:
       ledger sql "SELECT path, count(*) AS findings FROM findings GROUP BY path"
     """
     with _reading(db) as raw:
-        if raw is None:
-            format_by_name(format_name).write((), iter(()), stdout_text())
-            return
-        columns, rows = queries.select(raw, statement)
-        format_by_name(format_name).write(columns, rows, stdout_text())
-
-
+        columns, rows = queries.select(raw, statement) if raw is not None else ((), iter(()))
+        if columns or format_name == "json":  # any other format would write an empty header
+            _write(format_name, columns, rows)

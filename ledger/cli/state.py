@@ -7,10 +7,10 @@ import click
 import orjson
 
 from ledger import render
-from ledger.cli.options import dialect_option, format_option, one_log, stdout_text
+from ledger.cli.options import dialect_option, format_option, heard, one_log, stdout_text
 from ledger.log import Log, read_log
 from ledger.loop.settings import find, project_folder
-from ledger.source import show_path
+from ledger.source import STDIN, show_path
 from ledger.statustext import status as status_text
 from ledger.verdict import Verdict, judge, lines
 
@@ -23,7 +23,9 @@ def _judge(log: Log, max_iterations: int | None) -> Verdict:
 
 @click.command()
 @click.argument("log", required=False)
-@click.option("--max-iterations", type=click.IntRange(min=0), metavar="N", help="Stop after N runs of the segment; 0: no limit.")
+@click.option(
+    "--max-iterations", type=click.IntRange(min=0), metavar="N", help="Stop after N runs of the segment; 0: no limit."
+)
 @dialect_option
 @format_option("env", "json", default="env")
 def verdict(log: str | None, max_iterations: int | None, dialect: str | None, format_name: str) -> None:
@@ -37,11 +39,13 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
     """
     read = read_log(one_log(log), dialect)
     found = _judge(read, max_iterations)
-    click.echo(orjson.dumps(found._asdict()).decode() + "\n" if format_name == "json" else lines(found), nl=False)
+    with heard():
+        click.echo(orjson.dumps(found._asdict()).decode() + "\n" if format_name == "json" else lines(found), nl=False)
     if not read.ok:
         for line in render.lines_of(read.path, [found for found in read.diagnostics if found.is_error]):
             click.echo(line, err=True)
-        click.echo(f"ledger: {show_path(read.path or '-')} has errors; the loop must stop until they are repaired", err=True)
+        name = show_path(read.path or STDIN)
+        click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
     sys.exit(0 if read.ok else 1)
 
 
@@ -57,4 +61,4 @@ def status(log: str | None, dialect: str | None) -> None:
     """
     read = read_log(one_log(log), dialect)
     text = status_text(read, _judge(read, None), None, time.time_ns() // 1_000_000)
-    click.echo(text, file=stdout_text())
+    click.echo(text, file=stdout_text(), nl=False)

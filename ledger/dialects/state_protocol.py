@@ -75,8 +75,7 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     winner = "median" if "median" in record else "value"
     metric = normal(record[winner])
     raw = [key for key in ("run", winner) if not storable(record[key])]
-    taken = {"type", "run", "commit", "description", winner}.difference(raw)
-    extras = rest(record, *taken)
+    extras = rest(record, *{"type", "run", "commit", "description", winner}.difference(raw))
     status = "crash" if record.get("status") == "crash" else "measured"
     return Runs.of(Run(
         place, record["run"], status, metric, record.get("commit"), record.get("description"), at_ms, "iso",

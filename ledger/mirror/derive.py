@@ -6,12 +6,14 @@ from ledger.mirror import schema
 from ledger.mirror.views import SEGMENT_STATS
 
 
-def derive(connection: sqlite3.Connection, session_id: int, first_segment: int) -> None:
-    """Materialise a session's segment statistics, from a segment on."""
-    connection.execute("DELETE FROM segment_stat WHERE session = ? AND segment >= ?", (session_id, first_segment))
+def derivation(session_id: int, first: int, last: int) -> tuple[str, str]:
+    """Give the statements that materialise the statistics of a session's segments from `first` to `last`."""
     columns = ", ".join(column.name for column in schema.segment_stat.columns)
-    scope = f"AND g.session = {session_id} AND g.segment >= {first_segment}"
-    connection.execute(f"INSERT INTO segment_stat ({columns}) {SEGMENT_STATS.format(scope=scope)}")
+    span = f"session = {session_id} AND {{0}}segment BETWEEN {first} AND {last}"
+    return (
+        f"DELETE FROM segment_stat WHERE {span.format('')}",
+        f"INSERT INTO segment_stat ({columns}) {SEGMENT_STATS.format(scope='AND g.' + span.format('g.'))}",
+    )
 
 
 def drop_derived(connection: sqlite3.Connection, session_id: int) -> None:

@@ -44,7 +44,7 @@ def _engine(path: Path, mode: str, begin: str) -> Engine:
     uri = f"file:{quote(os.fsencode(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -24000")
         return connection

@@ -1,5 +1,7 @@
 """The fold's state as JSON text, so that a later sync can go on where the last one stopped."""
 
+import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -13,37 +15,42 @@ from ledger.state import Region, Result, State
 _SEGMENT_PLAIN = (
     "ordinal", "line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "counts",
     "baseline", "baseline_run", "baseline_decided", "best", "best_run", "runs_to_best", "first_ms", "last_ms", "metrics",
+    "lost_run", "lost_header",
 )  # fmt: skip
-_STATE_PLAIN = ("dialect", "records", "unread", "unread_total", "last_run", "time_unit", "units_mixed", "marker", "stopped")
+_STATE_PLAIN = (
+    "dialect", "records", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed", "marker", "stopped",
+)  # fmt: skip
 _REPLAY_PLAIN = ("status", "iterations", "metrics", "heads", "unreverted", "lost")
 _LETTERS = {"keep": "k", "discard": "d", "crash": "c", "checks_failed": "f", "baseline": "b", "measured": "m"}
 _WORDS = {letter: word for word, letter in _LETTERS.items()}
+_LONG = re.compile(r"\d{20}")
 
 
 def dump(state: State) -> str:
     """Write what folding further events needs; what closed segments amounted to stands in the mirror's rows."""
     region = state.region
-    return orjson.dumps(
-        {
-            "state": {name: getattr(state, name) for name in _STATE_PLAIN},
-            "runs_seen": state.runs_seen.ranges(),
-            "runs_lost": state.runs_lost.ranges(),
-            "segment": None if state.segment is None else _dump_segment(state.current()),
-            "region": [
-                region.stated, list(region.runs.items()),
-                [(key, streak.current, streak.longest) for key, streak in region.streaks.items()],
-                region.backstop_ack, region.last_status,
-            ],
-            "results": [_dump_result(result) for result in state.results.values()],
-            "replay": {name: getattr(state.replay, name) for name in _REPLAY_PLAIN},
-        },
-        default=_number,
-    ).decode()  # fmt: skip
+    saved = {
+        "state": {name: getattr(state, name) for name in _STATE_PLAIN},
+        "runs_seen": state.runs_seen.ranges(),
+        "runs_lost": state.runs_lost.ranges(),
+        "segment": None if state.segment is None else _dump_segment(state.current()),
+        "region": [
+            region.stated, list(region.runs.items()),
+            [(key, streak.current, streak.longest) for key, streak in region.streaks.items()],
+            region.backstop_ack, region.last_status,
+        ],
+        "results": [_dump_result(result) for result in state.results.values()],
+        "replay": {name: getattr(state.replay, name) for name in _REPLAY_PLAIN},
+    }  # fmt: skip
+    try:
+        return orjson.dumps(saved, default=_number).decode()
+    except TypeError:  # an integer past 64 bits
+        return json.dumps(saved, default=_number, ensure_ascii=False)
 
 
 def load(text: str, config: Any) -> State:
     """Read a state back; `config` is a codex log's run.json."""
-    saved = orjson.loads(text, )
+    saved = json.loads(text) if _LONG.search(text) else orjson.loads(text)  # orjson makes a float of a long integer
     state = State(config=config)
     for name in _STATE_PLAIN:
         setattr(state, name, saved["state"][name])

@@ -143,7 +143,7 @@ def select(raw: sqlite3.Connection, sql: str) -> tuple[tuple[str, ...], Rows]:
     try:
         cursor = raw.execute(sql)
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise LedgerError(f"the database refused the statement: {error}") from None
+        raise _refusal(error, "refused") from None
     return tuple(column[0] for column in cursor.description or ()), _readable(cursor)
 
 
@@ -152,7 +152,14 @@ def _readable(cursor: sqlite3.Cursor) -> Rows:
         for row in cursor:
             yield [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]
     except sqlite3.Error as error:
-        raise LedgerError(f"the database stopped the statement: {error}") from None
+        raise _refusal(error, "stopped") from None
+
+
+def _refusal(error: Exception, verb: str) -> BaseException:
+    """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+        return KeyboardInterrupt()
+    return LedgerError(f"the database {verb} the statement: {error}")
 
 
 def _authorizer() -> Callable[..., int]:

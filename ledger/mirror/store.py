@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 
 _COLUMNS = tuple(column.name for column in schema.session.columns)
+_ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
 class Session(NamedTuple):
@@ -35,13 +37,21 @@ class Session(NamedTuple):
     gone: bool
     synced_ms: int
 
+    @property
+    def file(self) -> Path:
+        """The log's file, also where the bytes of its path are not UTF-8."""
+        path = Path(self.path)
+        if "\\x" not in self.path or path.exists():
+            return path
+        return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), self.path.encode())))
+
 
 def driver(connection: Connection) -> sqlite3.Connection:
     """Give the driver's own connection, on which rows are read and written in bulk."""
     return cast(sqlite3.Connection, connection.connection.driver_connection)
 
 
-def path_text(path: Path) -> str:
+def path_text(path: Path | str) -> str:
     """Write a path as the mirror stores it: bytes that are not UTF-8 are shown as escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -57,15 +67,23 @@ def every(connection: sqlite3.Connection) -> list[Session]:
     return [Session(*row) for row in connection.execute("SELECT * FROM session ORDER BY path")]
 
 
+def lost(connection: sqlite3.Connection) -> list[Session]:
+    """List the sessions whose files are gone."""
+    paths = [row[0] for row in connection.execute("SELECT path FROM session") if not Path(row[0]).exists()]
+    found = [session for path in paths if (session := find(connection, Path(path))) is not None]
+    return [session for session in found if not session.file.exists()]
+
+
 def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int]:
     """Find the ids of the sessions that any of the names means: a path, a session's key, or a segment's name."""
     found: dict[int, None] = {}
     for name in names:
-        path = path_text(Path(os.path.realpath(name)))
+        path, text = Path(os.path.realpath(name)), path_text(name)
+        beside = path.with_name("events.jsonl") if path.name == "run.json" else path
         rows = connection.execute(
             "SELECT id FROM session WHERE path IN (?, ?, ?) OR key = ?"
             " UNION SELECT session FROM segment WHERE name = ? ORDER BY 1",
-            (path, path + "/events.jsonl", path.removesuffix("run.json") + "events.jsonl", name, name),
+            (*map(path_text, (path, path / "events.jsonl", beside)), text, text),
         )
         found.update((row[0], None) for row in rows)
     return list(found)
@@ -90,11 +108,22 @@ def update(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*session[1:], session.id))
 
 
+def mark_gone(connection: sqlite3.Connection, session: Session) -> None:
+    """Note that a session's file is gone, unless the session has a new path by now."""
+    connection.execute("UPDATE session SET gone = ? WHERE id = ? AND path = ?", (True, session.id, session.path))
+
+
 def remove(connection: sqlite3.Connection, session_id: int) -> None:
     """Drop a session with its bytes and everything derived from them."""
     drop_derived(connection, session_id)
     connection.execute("DELETE FROM block WHERE session = ?", (session_id,))
     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+
+
+def count_runs(connection: sqlite3.Connection, session_id: int) -> int:
+    """Count a session's runs, as `sessions` does."""
+    sql = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = ?"
+    return int(connection.execute(sql, (session_id,)).fetchone()[0])
 
 
 def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:

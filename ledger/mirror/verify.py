@@ -14,13 +14,13 @@ from ledger.jsontext import decode, load
 from ledger.mirror import schema, store
 from ledger.mirror.store import Session
 from ledger.mirror.sync import first_difference
-from ledger.source import LogFile, open_log
+from ledger.source import LogFile, open_log, read_small, run_json_of
 
 _LINE = 2**schema.LINE_BITS - 1
 
 
 class Proof(NamedTuple):
-    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs.
+    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs, 0: in run.json.
 
     `gone` tells that there is no file to compare with: the bytes are then compared with the hash of the last sync.
     """
@@ -50,7 +50,7 @@ def verify(raw: sqlite3.Connection, session: Session) -> Proof:
         export.update(data)
         size += len(data)
     prefix = prefix if size > session.size else export.hexdigest()
-    path = Path(session.path)
+    path = session.file
     source, pending, difference = None, 0, None
     bytes_ok = prefix == session.sha256 and size == session.size + session.tail_size
     gone = not path.exists()
@@ -61,6 +61,8 @@ def verify(raw: sqlite3.Connection, session: Session) -> Proof:
         bytes_ok = bytes_ok and source == export.hexdigest()
         if not bytes_ok:
             difference = first_difference(store.stored(raw, session.id), path)
+        elif session.run_json is not None and session.run_json != read_small(run_json_of(path)):
+            bytes_ok, difference = False, 0
     wrong = _first_wrong_value(raw, session)
     lines = session.lines + bool(session.tail_size)
     return Proof(

@@ -1,0 +1,134 @@
+"""One log's events read into rows, from where its reading stands to its end."""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.diagnostics import Diagnostic
+from ledger.events import Event, Unread
+from ledger.mirror import foldtext, store
+from ledger.mirror.rows import RowWriter, writing
+from ledger.mirror.store import Session
+from ledger.reader import TORN, Reader
+from ledger.source import Block, LogFile
+
+_TORN_TAIL = "L115"
+
+
+class Outcome(NamedTuple):
+    """Say what a sync did with one log.
+
+    `status` is new, grown, unchanged, replaced, moved, gone or refused; `reason` says why it was refused, or what waits.
+    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back.
+    """
+
+    path: Path
+    status: str
+    lines: int = 0
+    runs: int = 0
+    pending: int = 0
+    quarantined: bool = False
+    reason: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the log was left as the mirror had it."""
+        return self.status == "refused"
+
+
+class Ingestion:
+    """Take a file's blocks into a session that is new, or whose fold the reader goes on from."""
+
+    def __init__(
+        self, raw: sqlite3.Connection, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
+        store_blocks: bool = True,
+    ) -> None:  # fmt: skip
+        self._raw = raw
+        self._file = file
+        self._reader = reader
+        self._session = session
+        self._quarantine = quarantine
+        self._store_blocks = store_blocks
+        self._found: list[Diagnostic] = []
+        self._errors = _known_errors(raw, session)
+
+    def go(self, status: str, undecided: tuple[int, list[str], bool] | None) -> Outcome:
+        """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
+        session, reader = self._session, self._reader
+        size, lines, tail, pending = session.size, session.lines, 0, 0
+        digest, fold = self._file.hash.hexdigest(), None
+        with writing(self._raw, session.id) as writer:
+            if reader.state.segment is not None and not size:
+                writer.segment(reader.state)  # a codex log's segment stands in its run.json
+            for block in self._file.blocks(size, lines + 1):
+                if not block.terminated:
+                    fold = foldtext.dump(reader.state)  # a later sync reads this line again
+                held_back = self._take(block, writer)
+                if held_back:
+                    pending = len(block.data)
+                elif block.terminated:
+                    size, lines = size + len(block.data), lines + len(block.lines)
+                    digest = self._file.hash.hexdigest()
+                else:
+                    tail = len(block.data)
+            reader.finish(undecided)
+            self._file.check_unchanged()
+            self._drain()
+            if not self._failed:
+                writer.flush(reader.state, last=True)
+                writer.diagnostics(self._found)
+        if self._failed:
+            reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
+            return self._outcome("refused", lines=lines, reason=reason)
+        if size + tail == 0 and pending:
+            return self._outcome("waiting", pending=pending, reason="its only line is unfinished")
+        quarantined = self._errors > 0
+        store.update(
+            self._raw,
+            session._replace(
+                dialect=reader.dialect.name if reader.dialect else None, size=size, sha256=digest, lines=lines,
+                tail_size=tail, pending_bytes=pending, state=reader.state.status, fold=fold or foldtext.dump(reader.state),
+                quarantined=quarantined, gone=False, synced_ms=time.time_ns() // 1_000_000,
+            ),  # fmt: skip
+        )
+        if status == "grown" and size + tail == session.size:
+            status = "unchanged"
+        runs = store.count_runs(self._raw, session.id)
+        return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=quarantined)
+
+    def _outcome(self, status: str, **values: object) -> Outcome:
+        found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
+        return Outcome(Path(self._session.path), status, diagnostics=tuple(found))._replace(**values)
+
+    @property
+    def _failed(self) -> bool:
+        return self._errors > 0 and not self._quarantine
+
+    def _take(self, block: Block, writer: RowWriter) -> bool:
+        """Write a block's rows, unless the log is refused anyway; tell whether it is a torn tail that is held back."""
+        for event in self._reader.read(block):
+            if isinstance(event, Unread) and event.kind == TORN and not self._quarantine:
+                self._drain()
+                return True
+            if not self._failed:
+                writer.event(event, self._reader.state)
+        self._drain()
+        if self._store_blocks and not self._failed:
+            writer.block(block)
+        return False
+
+    def _drain(self) -> None:
+        """Take the reader's findings over. A torn tail that is held back is no error, and no finding of what is mirrored."""
+        for found in self._reader.diagnostics:
+            if found.code != _TORN_TAIL or self._quarantine:
+                self._found.append(found)
+                self._errors += found.is_error
+        self._reader.diagnostics.clear()
+
+
+def _known_errors(raw: sqlite3.Connection, session: Session) -> int:
+    """Count the errors that a quarantined session has already."""
+    sql = "SELECT count(*) FROM diagnostic WHERE session = ? AND severity = 'error'"
+    return int(raw.execute(sql, (session.id,)).fetchone()[0])

@@ -1,0 +1,84 @@
+"""A second thread for the database, so that it stores rows while the next lines are read.
+
+SQLite works outside the interpreter's lock, and statements are few and large, so the two hardly wait for each other.
+"""
+
+import sqlite3
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+_PENDING = 4
+"""Batches that may wait: enough to keep the thread busy, few enough to bound memory."""
+
+_SWITCH_SECONDS = 0.0001
+"""How long the database's thread waits for the interpreter after a statement; the default is fifty times that."""
+
+_VALUES = 30_000
+"""Values in one statement; SQLite takes 32,766."""
+
+
+class Pipe:
+    """Run statements on one connection, in the order given, on a thread of their own. Failures show at the next call."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._thread = ThreadPoolExecutor(1)
+        self._waiting: deque[Future[None]] = deque()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """Run one statement."""
+        self._submit(self._run, sql, values)
+
+    def insert(self, table: str, rows: list[tuple[Any, ...]], *, last: bool = False) -> list[tuple[Any, ...]]:
+        """Insert rows into a table, in order, and return those left over: all but the `last` go in full statements.
+
+        Each statement makes the two threads wait for each other once, so there must be few.
+        """
+        full = _VALUES // len(rows[0]) if rows else 1
+        end = len(rows) if last else len(rows) // full * full
+        for start in range(0, end, full):
+            self._submit(self._insert, table, rows[start : min(start + full, end)])
+        return rows[end:]
+
+    def flush(self) -> None:
+        """Wait until everything is stored."""
+        while self._waiting:
+            self._waiting.popleft().result()
+
+    def _submit(self, call: Any, *arguments: Any) -> None:
+        while len(self._waiting) >= _PENDING:
+            self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(call, *arguments))
+
+    def _run(self, sql: str, values: Sequence[Any]) -> None:
+        self._connection.execute(sql, values)
+
+    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        """Insert rows with one statement: for small rows that halves the cost."""
+        marks = f"({','.join('?' * len(rows[0]))})"
+        self._connection.execute(
+            f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows))
+        )
+
+    def close(self) -> None:
+        """End the thread; what still waits is dropped, since the transaction is rolled back then."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def piped(connection: sqlite3.Connection) -> Iterator[Pipe]:
+    """Open a pipe to a connection, which nothing else may use meanwhile except after `flush`."""
+    interval = sys.getswitchinterval()
+    pipe = Pipe(connection)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        yield pipe
+        pipe.flush()
+    finally:
+        sys.setswitchinterval(interval)
+        pipe.close()

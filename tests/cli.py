@@ -1,0 +1,69 @@
+"""Run the real command line in a process of its own, and the small logs that its tests share."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = ROOT / "samples"
+COMMAND = (sys.executable, "-m", "ledger")
+
+HEADER = {"type": "config", "name": "speed", "metricName": "total_ms", "metricUnit": "ms", "bestDirection": "lower"}
+
+
+class Result(NamedTuple):
+    """Hold what a command did: its exit status, and what it wrote where."""
+
+    code: int
+    out: str
+    err: str
+
+
+def ledger(folder: Path, *arguments: object, stdin: bytes = b"", **variables: str) -> Result:
+    """Run a command in a folder, whose `mirror.db` is the mirror; `variables` are set in its environment."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder,
+        env=environment(folder, **variables),
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """Give a command's whole environment: nothing of a developer's own settings."""
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
+    ours = {"HOME": str(folder), "LEDGER_DB": str(folder / "mirror.db"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    return {**kept, **ours, **variables}
+
+
+def run(number: int, metric: float, status: str = "keep", **more: Any) -> dict[str, Any]:
+    """Make a run's record, a second after the run before it."""
+    plain = {"run": number, "commit": "abc1234" if status == "keep" else "", "metric": metric, "status": status}
+    return {**plain, "description": f"idea {number}", "timestamp": 1_700_000_000_000 + 1000 * number, **more}
+
+
+def lines(*records: object) -> bytes:
+    """Write records as a log; bytes stand for a line as it is."""
+    parts = (one if isinstance(one, bytes) else json.dumps(one, separators=(",", ":")).encode() for one in records)
+    return b"".join(part + b"\n" for part in parts)
+
+
+SOUND = lines(HEADER, run(1, 100, metrics={"mem": 5}), run(2, 104.5, "discard", metrics={"mem": 6}), run(3, 90))
+"""A sound log: its baseline is 100, its best 90; run 3 lacks a secondary metric, which is one warning."""
+BAD = lines(HEADER, run(1, 100), b'{"run":2,"metric":NaN}')
+"""A log with one error, L106 at 3:19."""
+
+
+def log(folder: Path, data: bytes = SOUND, name: str = "autoresearch.jsonl") -> Path:
+    """Write a log and give its path."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path

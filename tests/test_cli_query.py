@@ -1,0 +1,243 @@
+"""The views and `ledger sql`, as processes: formats, filters, and what they refuse."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.exports import FORMATS
+from ledger.mirror.views import VIEWS
+from tests.cli import COMMAND, HEADER, SAMPLES, Result, environment, ledger, lines, log, run
+
+COMMANDS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events")
+COLUMNS = {view.name: view.columns for view in VIEWS}
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder whose mirror holds the sound samples."""
+    folder = tmp_path_factory.mktemp("samples")
+    done = ledger(folder, "sync", *(path for path in SAMPLES.iterdir() if path.is_dir() and path.name != "damaged"))
+    assert (done.code, done.err) == (0, "")
+    return folder
+
+
+def rows(folder: Path, *arguments: object) -> list[dict[str, Any]]:
+    code, out, err = ledger(folder, *arguments, "--format", "json")
+    assert (code, err) == (0, "")
+    return list(json.loads(out))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_and_csv_have_the_columns_in_order(command: str, samples: Path):
+    found = rows(samples, command)
+    assert found and all(tuple(row) == COLUMNS[command] for row in found)
+    code, out, err = ledger(samples, command, "--format", "csv")
+    assert (code, err) == (0, "")
+    head, *body = csv.reader(out.splitlines())
+    assert tuple(head) == COLUMNS[command] and len(body) == len(found)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_mirror_the_answer_is_empty(command: str, tmp_path: Path):
+    assert ledger(tmp_path, command, "--format", "json") == (0, "[]\n", "")
+    assert ledger(tmp_path, command, "--format", "csv") == (0, ",".join(COLUMNS[command]) + "\n", "")
+    assert not (tmp_path / "mirror.db").exists()
+
+
+@pytest.mark.parametrize("name", [known.name for known in FORMATS])
+def test_every_format(name: str, samples: Path):
+    code, out, err = ledger(samples, "best", "--session", "config parser", "--format", name)
+    assert (code, err) == (0, "")
+    first = {
+        "table": "path  ", "json": "[\n{", "jsonl": '{"path"', "csv": "path,segment,", "tsv": "path\tsegment\t",
+        "markdown": "| path ",
+    }[name]  # fmt: skip
+    assert out.startswith(first) and out.endswith("\n") and out.count("accf5e1") == 1
+
+
+def test_the_table_says_what_it_leaves_out(samples: Path):
+    code, out, err = ledger(samples, "best", COLUMNS="90")
+    assert code == 0
+    assert all(len(line) <= 90 for line in out.splitlines())
+    assert err.startswith("(columns not shown: ") and err.endswith("; use --format csv or json for all)\n")
+
+
+def test_values(samples: Path):
+    assert [(row["run"], row["metric"], row["improvement_pct"]) for row in rows(samples, "best", "--metric", "peak_mb")] == [
+        (25, 37.9, pytest.approx(27.2553, abs=1e-4))
+    ]
+    ranked = rows(samples, "compare", "--metric", "parse_ms")
+    assert [(row["rank"], row["best"]) for row in ranked] == [(1, 74.1), (2, 84), (3, 101.3), (4, 102.2)]
+    assert [row["state"] for row in rows(samples, "sessions", "--sort", "path")] == [
+        "none", "cancelled", "running", "done", "complete",
+    ]  # fmt: skip
+
+
+def test_sessions_are_named_by_path_id_or_name(samples: Path):
+    whole = rows(samples, "sessions")
+    one = next(row for row in whole if row["dialect"] == "codex")
+    path = os.path.relpath(one["path"], samples)
+    for name in (one["path"], path, one["session"], one["name"]):
+        assert rows(samples, "sessions", "--session", name) == [one]
+    both = rows(samples, "sessions", "--session", one["session"], "--session", "CSV reader")
+    assert [row["dialect"] for row in both] == ["state-protocol", "codex"]
+
+
+def test_filters(samples: Path):
+    assert {row["status"] for row in rows(samples, "runs", "--status", "crash")} == {"crash"}
+    assert [row["state"] for row in rows(samples, "sessions", "--status", "done")] == ["done"]
+    assert {row["name"] for row in rows(samples, "metrics", "--metric", "allocations")} == {"allocations"}
+    late = rows(samples, "runs", "--since", "2026-05-12", "--until", "2026-05-12T11:00+00:00")
+    assert late and {row["at"][:12] for row in late} == {"2026-05-12T1"}
+    assert rows(samples, "runs", "--since", "2030-01-01") == []
+    assert rows(samples, "runs", "--metric", "no such") == []
+    assert len(rows(samples, "runs", "--limit", "3")) == 3
+    assert rows(samples, "runs", "--limit", "0") == []
+
+
+def test_sort(samples: Path):
+    metrics = [row["metric"] for row in rows(samples, "runs", "--session", "config parser", "--sort", "segment,-metric")]
+    assert metrics[:16] == sorted(metrics[:16], reverse=True) and metrics[16:] == sorted(metrics[16:], reverse=True)
+    confidences = [row["confidence"] for row in rows(samples, "runs", "--sort=-confidence")]
+    assert confidences[0] is not None and confidences[-1] is None
+
+
+def test_wide(samples: Path):
+    wide = rows(samples, "runs", "--session", "JSON codec", "--wide")
+    assert tuple(wide[0]) == (*COLUMNS["runs"], "allocations", *tuple(wide[0])[len(COLUMNS["runs"]) + 1 :])
+    assert wide[0]["allocations"] == 48210
+    assert ledger(samples, "best", "--wide").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("sessions", "--session", "nobody"), "ledger: no session 'nobody' in the mirror: give a log's path, an id or a name"),
+        (("best", "--status", "keep"), "ledger: ledger best has no status to filter by"),
+        (("metrics", "--since", "2026-01-01"), "ledger: ledger metrics has no time to filter by"),
+        (("streaks", "--sort", "path,metric"), "ledger: ledger streaks has no column 'metric'; it has path, segment, "),
+        (("runs", "--since", "yesterday"), "Error: Invalid value for '--since': 'yesterday' is no ISO-8601 time"),
+        (("runs", "--limit", "-1"), "Error: Invalid value for '--limit': -1 is not in the range x>=0."),
+        (("runs", "--format", "xml"), "Error: Invalid value for '--format': 'xml' is not one of 'table', 'json', "),
+        (("runs", "extra"), "Error: Got unexpected extra argument (extra)"),
+        (("sql",), "Error: Missing argument 'STATEMENT'."),
+    ],
+)
+def test_mistakes(arguments: tuple[str, ...], reason: str, samples: Path):
+    code, out, err = ledger(samples, *arguments)
+    assert (code, out) == (2, "")
+    assert reason in err
+
+
+def test_sql(samples: Path):
+    query = "SELECT count(*) AS n, max(metric) AS most, NULL AS nothing FROM runs"
+    assert rows(samples, "sql", query) == [{"n": 89, "most": 471, "nothing": None}]
+    assert ledger(samples, "sql", query, "--format", "csv").out == "n,most,nothing\n89,471.0,\n".replace("471.0", "471")
+    assert rows(samples, "sql", "SELECT 1 AS a, 2 AS a, 9223372036854775807 AS b, 9e999 AS c;") == [
+        {"a": 1, "a:1": 2, "b": 9223372036854775807, "c": None}
+    ]
+    assert ledger(samples, "sql", "SELECT 1 AS one WHERE 0", "--format", "csv") == (0, "one\n", "")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE x (a)", "DELETE FROM run", "UPDATE session SET path = ''", "DROP VIEW best", "PRAGMA user_version = 7",
+        "ATTACH 'other.db' AS other", "VACUUM INTO 'copy.db'", "BEGIN IMMEDIATE", "CREATE TEMP TABLE x (a)",
+        "SELECT load_extension('x')",
+    ],
+)  # fmt: skip
+def test_sql_only_reads(statement: str, samples: Path):
+    before = (samples / "mirror.db").read_bytes()
+    code, out, err = ledger(samples, "sql", statement)
+    assert (code, out) == (2, "")
+    assert err.startswith("ledger: the database refused the statement: ") and err.count("\n") == 1
+    assert (samples / "mirror.db").read_bytes() == before
+    assert sorted(path.name for path in samples.iterdir()) == ["mirror.db"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("SELEC 1", 'near "SELEC": syntax error'),
+        ("SELECT nothing FROM runs", "no such column: nothing"),
+        ("SELECT 1; SELECT 2", "one statement at a time"),
+        ("SELECT CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
+    ],
+)
+def test_sql_that_fails(statement: str, reason: str, samples: Path):
+    code, out, err = ledger(samples, "sql", statement, "--format", "json")
+    assert (code, out) == (2, "")
+    assert err.startswith("ledger: the database ") and reason in err
+
+
+@pytest.mark.parametrize(("name", "out"), [("json", "[]\n"), ("csv", ""), ("table", ""), ("markdown", ""), ("tsv", "")])
+def test_sql_without_a_mirror(name: str, out: str, tmp_path: Path):
+    assert ledger(tmp_path, "sql", "SELECT 1 AS one", "--format", name) == (0, out, "")
+
+
+def interrupted(folder: Path, *arguments: str) -> Result:
+    """Run a command, interrupt it once it is at work, and say how it ended."""
+    with subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    return Result(process.returncode, out.decode(), err.decode())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
+def test_ctrl_c_reaches_a_running_statement(samples: Path):
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    code, out, err = interrupted(samples, "sql", endless)
+    assert (code, out) == (130, "")
+    assert err.endswith("ledger: interrupted\n")
+
+
+def hostile(folder: Path) -> None:
+    header = {**HEADER, "name": "n\x1b]0;title\x07", "metricUnit": "\x9b2J"}
+    log(folder, lines(header, run(1, 1, description="a\x1b[2Jb\u202ec\u2028d")))
+    assert ledger(folder, "sync").code == 0
+
+
+@pytest.mark.parametrize("name", ["table", "markdown"])
+def test_tables_hold_nothing_that_steers_a_terminal(name: str, tmp_path: Path):
+    hostile(tmp_path)
+    for command in COMMANDS:
+        out = ledger(tmp_path, command, "--format", name).out
+        assert all(line.isprintable() for line in out.split("\n"))
+    assert "abc d" in ledger(tmp_path, "runs", "--format", name).out
+
+
+def test_data_is_kept_as_it_is_where_no_terminal_reads_it(tmp_path: Path):
+    hostile(tmp_path)
+    assert rows(tmp_path, "runs")[0]["description"] == "a\x1b[2Jb\u202ec\u2028d"
+    assert "a\x1b[2Jb\u202ec\u2028d" in ledger(tmp_path, "runs", "--format", "csv").out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("name", [known.name for known in FORMATS])
+def test_on_a_terminal_no_format_steers_it(name: str, tmp_path: Path):
+    import pty
+
+    hostile(tmp_path)
+    terminal, end = pty.openpty()
+    with os.fdopen(terminal, "rb", buffering=0) as screen:
+        done = subprocess.run(
+            [*COMMAND, "runs", "--format", name],
+            cwd=tmp_path, env=environment(tmp_path, COLUMNS="300"), stdout=end, stderr=subprocess.PIPE, check=True,
+        )  # fmt: skip
+        os.close(end)
+        shown = screen.read(65536).decode().replace("\r\n", "\n")
+    assert done.returncode == 0 and "abc d" in shown
+    assert all(char.isprintable() or char in "\n\t" for char in shown)
+
+
