@@ -51,7 +51,8 @@ def _nth_deviation(ordered: Sequence[float], centre: float, split: int, n: int) 
 def score(best: float | None, baseline: float | None, direction: str | None, ordered: Sequence[float]) -> float | None:
     """Compute |best - baseline| / MAD over the sorted measurements.
 
-    None with fewer than 3 measurements, a MAD of 0, a best that is not better than the baseline, or a value past every double.
+    None with fewer than 3 measurements, a MAD of 0, a best that is not better than the baseline, or a result past every
+    double.
     """
     if best is None or baseline is None or direction is None or len(ordered) < LEAST_MEASUREMENTS:
         return None
@@ -101,10 +102,22 @@ class Gauge:
     def follow(self, metrics: Sequence[float], statuses: Sequence[str], stored: Sequence[Number | None]) -> bool:
         """Take the next runs as long as each stored confidence agrees; give up, and take none, at one that does not."""
         mark = self._baseline, self._best, self._best_positive
-        add, agrees = self.add, self.agrees
+        add, noise, values, lower = self.add, self._noise, self._all, self._lower
         for place, (metric, status, confidence) in enumerate(zip(metrics, statuses, stored, strict=True), 1):
             add(metric, status)
-            if confidence is not None and not agrees(confidence):
+            if confidence is None:
+                continue
+            best, baseline = self._best, self._baseline
+            if (
+                best is not None
+                and baseline is not None
+                and len(values) >= LEAST_MEASUREMENTS
+                and type(confidence) is float
+            ):
+                gain = baseline - best if lower else best - baseline
+                if gain > 0 and -1e-6 * gain <= gain - noise(values) * confidence <= 1e-6 * gain:
+                    continue  # as good as always; what follows costs more
+            if not self.agrees(confidence):
                 self._undo(mark, metrics[:place], statuses[:place])
                 return False
         return True
@@ -121,12 +134,6 @@ class Gauge:
 
     def agrees(self, stored: Number) -> bool:
         """Tell whether a stored confidence is what one of the formulas gives, to 1e-6 or to its own rounding."""
-        best, baseline, values = self._best, self._baseline, self._all
-        if best is not None and baseline is not None and len(values) >= LEAST_MEASUREMENTS and type(stored) is float:
-            gain = baseline - best if self._lower else best - baseline
-            noise = self._noise(values) * stored
-            if 0 < gain and -1e-6 * gain <= gain - noise <= 1e-6 * gain and self._direction is not None:
-                return True  # as good as always; what follows costs more
         return _close(self._ours(), stored) or _close(self._common(), stored)
 
     def _ours(self) -> float | None:
@@ -143,17 +150,22 @@ class Gauge:
     def _noise(self, values: list[float]) -> float:
         """Select the median deviation; `taken` of the smallest deviations lie below the centre."""
         count = len(values)
-        middle = count // 2
-        odd = count % 2
+        middle, odd = count >> 1, count & 1
         centre = values[middle] if odd else (values[middle - 1] + values[middle]) / 2
         split = bisect_left(values, centre)
         taken = self._taken
         if taken > split or taken > middle + 1 or taken < middle + 1 - count + split:
             taken = min(max(taken, middle + 1 - count + split), split, middle + 1)
-        while taken < split and taken <= middle and centre - values[split - 1 - taken] < values[split + middle - taken] - centre:
+        while (
+            taken < split
+            and taken <= middle
+            and centre - values[split - 1 - taken] < values[split + middle - taken] - centre
+        ):
             taken += 1
-        while taken and split + middle + 1 - taken < count and (
-            centre - values[split - taken] > values[split + middle + 1 - taken] - centre
+        while (
+            taken
+            and split + middle + 1 - taken < count
+            and (centre - values[split - taken] > values[split + middle + 1 - taken] - centre)
         ):
             taken -= 1
         self._taken = taken

@@ -15,7 +15,7 @@ class Severity(Enum):
 class Finding(NamedTuple):
     """Hold what a rule saw, before it is tied to a file.
 
-    `key` names the record's key at fault, from which the column is found; `column` counts bytes from 1 and wins over it.
+    `key` names the record's key at fault, from which the column is found; `column` counts bytes from 1 and wins.
     `line` is given only by rules that report elsewhere than at the record they read; 0 is the file as a whole.
     """
 
@@ -29,8 +29,8 @@ class Finding(NamedTuple):
 class Diagnostic(NamedTuple):
     """Hold one finding of one rule at one place.
 
-    `line` counts from 1 (0: the file as a whole), `column` counts bytes from 1. `source` is the file at fault where that
-    is not the log itself (a codex log's run.json).
+    `line` counts from 1 (0: the file as a whole), `column` counts bytes from 1. `source` is the file at fault where
+    that is not the log itself (a codex log's run.json).
     """
 
     line: int

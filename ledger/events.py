@@ -78,8 +78,8 @@ class Runs(NamedTuple):
         """Wrap a single run."""
         p = run.place
         return cls(
-            (p.line,), (p.offset,), (p.size,), (run.run,), (run.status,), (run.metric,), (run.commit,), (run.description,),
-            (run.at_ms,), (run.confidence,), (run.metrics,), (run.asi,), (run.extras,), (run.shape,), run.time_unit,
+            (p.line,), (p.offset,), (p.size,), (run.run,), (run.status,), (run.metric,), (run.commit,),
+            (run.description,), (run.at_ms,), (run.confidence,), (run.metrics,), (run.asi,), (run.extras,), (run.shape,), run.time_unit,
         )  # fmt: skip
 
 

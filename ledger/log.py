@@ -78,7 +78,11 @@ def _recognise(file: LogFile, dialect: str | None) -> tuple[Dialect | None, Unde
         if dialect is not None:
             break
         decoded = decode(line) if len(line) <= MAX_LINE_BYTES else None
-        if decoded is None or not isinstance(decoded.value, dict) or any(note.kind in _UNREADABLE for note in decoded.notes):
+        if (
+            decoded is None
+            or not isinstance(decoded.value, dict)
+            or any(note.kind in _UNREADABLE for note in decoded.notes)
+        ):
             continue
         known = recognise(decoded.value)
         return known, None if known else (first, list(decoded.value), binary)
@@ -101,7 +105,10 @@ def _take_run_json(file: LogFile, reader: Reader, given: bytes | None) -> None:
         return
     for note in decoded.notes:
         reader.fault_run_json("", note, data)
-    if decoded.notes and any(note.kind in (*_UNREADABLE, "syntax", "encoding", "depth", "control", "conflict", "bom") for note in decoded.notes):
+    if decoded.notes and any(
+        note.kind in (*_UNREADABLE, "syntax", "encoding", "depth", "control", "conflict", "bom")
+        for note in decoded.notes
+    ):
         return
     value: Any = decoded.value
     if not isinstance(value, dict):

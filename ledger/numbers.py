@@ -65,7 +65,7 @@ def text(value: Number) -> str:
     """Write a number for people: no trailing `.0`, thousands separated, at most the digits it has."""
     if isinstance(value, float) and value.is_integer() and abs(value) < SAFE_INTEGER:
         value = int(value)
-    if isinstance(value, int) or 1e-4 <= abs(value) < 1e15:
+    if isinstance(value, int) or 1e-4 <= abs(float(value)) < 1e15:
         return f"{value:,}"
     return str(value)
 

@@ -29,7 +29,8 @@ class Reader:
     """Turn blocks of lines into events and diagnostics, folding the state as it goes.
 
     `undecided` is (line of the first non-blank line, keys of the first record, whether it looks binary) for a log of no
-    known protocol, whose lines are judged as lines only, or an empty one. `diagnostics` may be drained by the caller at any time.
+    known protocol, whose lines are judged as lines only, or an empty one. The caller may drain
+    `diagnostics` at any time.
     """
 
     def __init__(self, dialect: Dialect | None, state: State | None = None) -> None:
@@ -140,7 +141,9 @@ class Reader:
         found = run_rules(_RECORDS[dialect.name], record)
         if any(known.severity is Severity.ERROR for known, _ in found):
             if kind.name not in ("config", "unknown", "baseline"):
-                found += run_rules(_EVENTS.get(f"{dialect.name}:any", ()) if dialect.name != "codex" else (), None, self.state, raw)
+                found += run_rules(
+                    _EVENTS.get(f"{dialect.name}:any", ()) if dialect.name != "codex" else (), None, self.state, raw
+                )
             return self._refuse(found, kind, raw, place, line)
         event = dialect.parse(kind, raw, place, self.state)
         if isinstance(event, Header):
@@ -164,7 +167,9 @@ class Reader:
             found += run_rules(_EVENTS.get(f"{dialect.name}:{key}", ()), subject, self.state, record)
         return found
 
-    def _refuse(self, found: list[tuple[Rule, Finding]], kind: Kind, raw: Mapping[str, Any], place: Place, line: bytes) -> Event:
+    def _refuse(
+        self, found: list[tuple[Rule, Finding]], kind: Kind, raw: Mapping[str, Any], place: Place, line: bytes
+    ) -> Event:
         self._report_all(found, place.line, line)
         number = raw.get("run")
         return self._fold(Unread(place, kind.name, number if type(number) is int else None), None)
@@ -223,7 +228,7 @@ def _topics(event: Event, kind: Kind) -> tuple[str, ...]:
 
 
 def _column(data: bytes, key: str | None) -> int:
-    """Find where a record's key stands, counted in bytes from 1: the record's own, else one further down; 1 if neither."""
+    """Find where a record's key stands, in bytes from 1: the record's own, else one further down; 1 if neither."""
     if key is None:
         return 1
     quoted = b'"' + key.encode("utf-8", "replace") + b'"'

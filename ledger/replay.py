@@ -98,7 +98,9 @@ class Replay:
         due = record["trial_metric"] if kept else record["previous_metric"]
         if not any(compare(record["previous_metric"], metric) == 0 for metric in known):
             due = record["trial_metric"] if kept else known[0]
-        self.metrics = [due] if compare(due, record["retained_metric"]) == 0 else [due, record["retained_metric"], *known]
+        self.metrics = (
+            [due] if compare(due, record["retained_metric"]) == 0 else [due, record["retained_metric"], *known]
+        )
         proper = record["trial_commit"] if kept else record["revert_commit"] or record["head"]
         self.heads = _distinct((proper, record["head"]))
         self._activate()

@@ -151,7 +151,9 @@ class Segment:
         self._gauged = len(self.metrics)
         return self._gauge
 
-    def confidences_agree(self, metrics: Sequence[Number], status: Sequence[str], stored: Sequence[Number | None]) -> bool:
+    def confidences_agree(
+        self, metrics: Sequence[Number], status: Sequence[str], stored: Sequence[Number | None]
+    ) -> bool:
         """Tell whether each stored confidence is what its writer should have computed over the runs up to its own."""
         if not self.gauge().follow(list(map(float, metrics)), status, stored):
             return False

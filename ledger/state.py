@@ -111,7 +111,18 @@ class State:
         """Fold a state-protocol segment again, since a decision came after the run it is about."""
         self._stale.discard(segment.ordinal)
         fresh = Segment(segment.ordinal, None)
-        for slot in ("line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "lost_run", "lost_header"):
+        for slot in (
+            "line",
+            "name",
+            "metric_name",
+            "unit",
+            "direction",
+            "settings",
+            "created_ms",
+            "touched",
+            "lost_run",
+            "lost_header",
+        ):
             setattr(fresh, slot, getattr(segment, slot))
         for result in self.results.values():
             if result.segment == segment.ordinal:
@@ -140,7 +151,7 @@ class State:
 
 
 def apply(state: State, event: Event, record: Mapping[str, Any] | None = None) -> State:
-    """Fold one event into the state, which is consumed, and return it. `record` is the object that the event was read from."""
+    """Fold one event, read from the object `record`, into the state, which is consumed, and return it."""
     if isinstance(event, Unread):
         _apply_unread(state, event)
         return state

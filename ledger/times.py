@@ -20,7 +20,7 @@ def unit_of(timestamp: Number) -> str:
 def epoch_ms(timestamp: Number) -> int | None:
     """Turn an epoch timestamp of either unit into UTC milliseconds, floored; None outside years 1 to 9999."""
     scaled = timestamp if timestamp >= MILLISECONDS_FROM else timestamp * 1000
-    return within(math.floor(scaled)) if abs(scaled) < 1e18 else None
+    return within(math.floor(scaled)) if -1e18 < scaled < 1e18 else None
 
 
 def within(ms: int) -> int | None:
@@ -45,5 +45,5 @@ def iso(ms: int | None) -> str | None:
     if ms is None:
         return None
     seconds, rest = divmod(ms, 1000)
-    moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
-    return f"{moment.isoformat()}.{rest:03d}Z"
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    return f"{moment.isoformat()[:19]}.{rest:03d}Z"

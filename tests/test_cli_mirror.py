@@ -15,8 +15,8 @@ NONE_YET = "ledger: there is no mirror at {}/mirror.db yet; run ledger sync\n"
 TORN = b'{"run":4,"met'
 
 
-def synced(status: str, count: int, runs: int, path: Path) -> str:
-    return f"{status:<9} {count:>7} lines {runs:>7} runs  {path.resolve()}\n"
+def synced(status: str, count: int, runs: int, name: str = "autoresearch.jsonl") -> str:
+    return f"{status:<9} {count:>7} lines {runs:>7} runs  {name}\n"
 
 
 def sessions(folder: Path) -> list[dict[str, object]]:
@@ -32,23 +32,24 @@ def mirrored(folder: Path, data: bytes = SOUND) -> Path:
 
 def test_sync_new_grown_unchanged(tmp_path: Path):
     path = log(tmp_path)
-    assert ledger(tmp_path, "sync", "autoresearch.jsonl") == (0, synced("new", 4, 3, path), "")
-    assert ledger(tmp_path, "sync") == (0, synced("unchanged", 4, 3, path), "")
+    assert ledger(tmp_path, "sync", "autoresearch.jsonl") == (0, synced("new", 4, 3), "")
+    assert ledger(tmp_path, "sync") == (0, synced("unchanged", 4, 3), "")
     log(tmp_path, SOUND + lines(run(4, 80, metrics={"mem": 5})))
-    assert ledger(tmp_path, "sync", ".") == (0, synced("grown", 5, 4, path), "")
+    assert ledger(tmp_path, "sync", ".") == (0, synced("grown", 5, 4), "")
     path = path.rename(tmp_path / "elsewhere.jsonl")
-    assert ledger(tmp_path, "sync", "elsewhere.jsonl") == (0, synced("moved", 5, 4, path), "")
+    assert ledger(tmp_path, "sync", "elsewhere.jsonl") == (0, synced("moved", 5, 4, "elsewhere.jsonl"), "")
     assert [one["path"] for one in sessions(tmp_path)] == [str(path.resolve())]
 
 
 def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
-    bad, good = log(tmp_path, BAD, "a/autoresearch.jsonl"), log(tmp_path, SOUND, "b/autoresearch.jsonl")
+    log(tmp_path, BAD, "a/autoresearch.jsonl")
+    good = log(tmp_path, SOUND, "b/autoresearch.jsonl")
     code, out, err = ledger(tmp_path, "sync", ".")
     assert code == 1
-    assert out.splitlines()[0].startswith("refused ") and out.endswith(synced("new", 4, 3, good))
+    assert out.splitlines()[0].startswith("refused ") and out.endswith(synced("new", 4, 3, "b/autoresearch.jsonl"))
     assert err == (
         "a/autoresearch.jsonl:3:19: L106 NaN is no JSON number\n"
-        f"refused: {bad.resolve()}: it has errors; see ledger check, or use --quarantine to mirror it anyway\n"
+        "refused: a/autoresearch.jsonl: it has errors; see ledger check, or use --quarantine to mirror it anyway\n"
     )
     assert [one["path"] for one in sessions(tmp_path)] == [str(good.resolve())]
 
@@ -56,7 +57,7 @@ def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
 def test_quarantine(tmp_path: Path):
     path = log(tmp_path, BAD)
     code, out, err = ledger(tmp_path, "sync", "--quarantine", ".")
-    assert (code, out, err) == (0, synced("new", 3, 1, path)[:-1] + "  (quarantined)\n", "")
+    assert (code, out, err) == (0, synced("new", 3, 1)[:-1] + "  (quarantined)\n", "")
     assert ledger(tmp_path, "export", path).out.encode() == BAD
     assert ledger(tmp_path, "verify", path)[::2] == (0, "")
     assert [one["errors"] for one in sessions(tmp_path)] == [1]
@@ -64,8 +65,8 @@ def test_quarantine(tmp_path: Path):
 
 def test_a_torn_tail_waits(tmp_path: Path):
     path = log(tmp_path, SOUND + TORN)
-    warning = f"warning: {path.resolve()}: 13 bytes of an unfinished last line wait for the next sync\n"
-    assert ledger(tmp_path, "sync", path) == (0, synced("new", 4, 3, path), warning)
+    warning = f"warning: {path.name}: 13 bytes of an unfinished last line wait for the next sync\n"
+    assert ledger(tmp_path, "sync", path) == (0, synced("new", 4, 3), warning)
     code, out, err = ledger(tmp_path, "verify", path)
     assert (code, err) == (0, "")
     assert out.endswith("  (13 bytes wait for the next sync)\n")
@@ -82,15 +83,15 @@ def test_a_rewritten_log_needs_replace(tmp_path: Path):
     assert err.endswith("its mirrored lines were rewritten: line 3 differs; use --replace to take the new content\n")
     code, out, err = ledger(tmp_path, "verify", path)
     assert (code, err) == (1, "")
-    assert out == f"differs   {4:>7} lines  {path.resolve()}  (bytes differ from line 3 on)\n"
-    assert ledger(tmp_path, "sync", "--replace", path) == (0, synced("replaced", 4, 3, path), "")
+    assert out == f"differs   {4:>7} lines  {path.name}  (bytes differ from line 3 on)\n"
+    assert ledger(tmp_path, "sync", "--replace", path) == (0, synced("replaced", 4, 3), "")
     assert ledger(tmp_path, "verify", path).code == 0
 
 
 def test_a_log_that_is_gone_stays(tmp_path: Path):
     path = mirrored(tmp_path)
     path.unlink()
-    assert ledger(tmp_path, "sync", path) == (0, "", f"gone: {path.resolve()} is kept in the mirror\n")
+    assert ledger(tmp_path, "sync", path) == (0, "", f"gone: {path.name} is kept in the mirror\n")
     assert ledger(tmp_path, "export", path) == (0, SOUND.decode(), "")
     code, out, err = ledger(tmp_path, "verify", "--all")
     assert (code, err) == (0, "")
@@ -100,7 +101,7 @@ def test_a_log_that_is_gone_stays(tmp_path: Path):
 def test_sync_what_is_not_there(tmp_path: Path):
     path = log(tmp_path)
     reason = "ledger: cannot read no.jsonl: no such file or folder\n"
-    assert ledger(tmp_path, "sync", "no.jsonl", path) == (2, synced("new", 4, 3, path), reason)
+    assert ledger(tmp_path, "sync", "no.jsonl", path) == (2, synced("new", 4, 3), reason)
     assert ledger(tmp_path, "sync", "no.jsonl") == (2, "", reason)
     (tmp_path / "empty").mkdir()
     code, out, err = ledger(tmp_path, "sync", "empty")
@@ -131,7 +132,11 @@ def test_the_mirrors_own_place(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("text.db", b"no database, but long enough to be taken for one\n" * 40, "is no SQLite database, or a damaged one"),
+        (
+            "text.db",
+            b"no database, but long enough to be taken for one\n" * 40,
+            "is no SQLite database, or a damaged one",
+        ),
         ("folder/", b"", "/folder "),
         ("postgresql://x/y", None, "this version keeps its mirror in SQLite; postgresql is no SQLite address"),
         (":memory:", None, "the mirror must be a file: give --db a path"),
@@ -182,7 +187,7 @@ def test_verify_finds_a_wrong_value(tmp_path: Path):
     with sqlite3.connect(tmp_path / "mirror.db") as mirror:
         mirror.execute("UPDATE run SET metric = 91 WHERE metric = 90")
     mirror.close()
-    expected = f"differs   {4:>7} lines  {path.resolve()}  (values differ from line 4 on)\n"
+    expected = f"differs   {4:>7} lines  {path.name}  (values differ from line 4 on)\n"
     assert ledger(tmp_path, "verify", "--all") == (1, expected, "")
 
 
@@ -193,8 +198,6 @@ def test_what_is_not_mirrored(command: str, tmp_path: Path):
     mirrored(tmp_path)
     reason = "ledger: no.jsonl is not in the mirror; run ledger sync no.jsonl\n"
     assert ledger(tmp_path, command, "no.jsonl") == (2, "", reason)
-    code, out, err = ledger(tmp_path, command, "--all", path)
-    assert (code, out) == (2, "")
 
 
 def test_export(tmp_path: Path):
@@ -216,7 +219,9 @@ def test_export_all(tmp_path: Path):
     copies = {Path(*path.relative_to(tmp_path / "out").parts[1:]): path for path in (tmp_path / "out").rglob("*.json*")}
     assert set(copies) == there and len(there) == 7
     assert all(path.read_bytes() == (tmp_path / "samples" / name).read_bytes() for name, path in copies.items())
-    assert {path.parent.name for path in (tmp_path / "out").glob("*/*")} == {one["session"] for one in sessions(tmp_path)}
+    assert {path.parent.name for path in (tmp_path / "out").glob("*/*")} == {
+        one["session"] for one in sessions(tmp_path)
+    }
 
 
 def test_export_codex_with_its_run_json(tmp_path: Path):
@@ -250,15 +255,14 @@ def test_export_refuses(arguments: tuple[str, ...], reason: str, tmp_path: Path)
 
 def test_forget(tmp_path: Path):
     path = mirrored(tmp_path)
-    question = f"Drop {path.resolve()} from the mirror? [y/N]: "
+    question = f"Drop {path.name} from the mirror? [y/N]: "
     assert ledger(tmp_path, "forget", path, stdin=b"n\n") == (0, "", question + "nothing was dropped\n")
-    code, out, err = ledger(tmp_path, "forget", path)
-    assert (code, out) == (130, "")
+    assert ledger(tmp_path, "forget", path)[:2] == (130, "")
     assert len(sessions(tmp_path)) == 1
-    assert ledger(tmp_path, "forget", path, stdin=b"y\n") == (0, f"forgotten {path.resolve()}\n", question)
+    assert ledger(tmp_path, "forget", path, stdin=b"y\n") == (0, f"forgotten {path.name}\n", question)
     assert sessions(tmp_path) == [] and path.exists()
     mirrored(tmp_path)
-    assert ledger(tmp_path, "forget", "--yes", "speed") == (0, f"forgotten {path.resolve()}\n", "")
+    assert ledger(tmp_path, "forget", "--yes", "speed") == (0, f"forgotten {path.name}\n", "")
 
 
 def test_db_info(tmp_path: Path):

@@ -103,7 +103,7 @@ def test_errors_go_to_stderr_and_the_six_lines_stay(tmp_path: Path):
     assert [line.split(": ")[0] for line in err.splitlines()] == [
         "autoresearch.jsonl:3:19", "autoresearch.jsonl:4:18", "ledger",
     ]  # fmt: skip
-    assert err.endswith("/autoresearch.jsonl has errors; the loop must stop until they are repaired\n")
+    assert err.endswith("ledger: autoresearch.jsonl has errors; the loop must stop until they are repaired\n")
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b'{"iter":0}\n', b"\xff\xfe\n", b'{"type":"config"'])

@@ -91,15 +91,19 @@ def main() -> None:
         click.echo("ledger: interrupted", err=True)
         code = 130
     except (_PipeClosedError, BrokenPipeError):
-        mute()
+        pass
     except OSError as error:
         code = _failed(f"{error.strerror or error}{f': {show_path(error.filename)}' if error.filename else ''}")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        mute()  # what could not be written was told above, or nobody waits for it
     sys.exit(code)
 
 
 def _run() -> int:
     try:
-        code = ledger.main(standalone_mode=False)
+        code = ledger.main(prog_name="ledger", standalone_mode=False)
     except SystemExit as done:
         code = done.code
     return code if isinstance(code, int) else 0

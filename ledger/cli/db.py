@@ -105,7 +105,7 @@ def rebuild(db: str | None) -> None:
 
 
 @db.command()
-@click.option("-o", "--output", required=True, help="The file to write.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
 @db_option
 def backup(output: str, db: str | None) -> None:
     """Copy the mirror to a file, safely while others use it.

@@ -4,24 +4,26 @@ import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
-from sqlalchemy import Connection
 
 from ledger import render
-from ledger.cli.options import db_option, dialect_option, format_option, heard, logs_of, progress, replace_file
+from ledger.cli.options import db_option, dialect_option, format_option, heard, logs_of, progress, replace_file, shown
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
-from ledger.mirror.sync import Outcome, sync_log
+from ledger.mirror.ingest import Outcome
+from ledger.mirror.sync import mark_gone, sync_log
 from ledger.mirror.verify import Proof
 from ledger.mirror.verify import verify as verify_session
 from ledger.source import canonical, find_logs, session_log, show_path
+
+_BULK_BYTES = 16 * 1024 * 1024
 
 
 @click.command()
@@ -45,28 +47,28 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     if "-" in paths:
         raise click.UsageError("sync mirrors files; standard input has no place to come back to")
     gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
-    options = {"dialect": dialect, "quarantine": quarantine, "replace": replace}
-    with open_writer(mirror_path(db)) as connection:
-        logs, complete = _logs(paths, store.driver(connection))
-        codes = [_sync(connection, path, **options) for path in progress(logs, "sync")]
-        _mark_gone(connection)
+    bulk = any(path.is_file() and path.stat().st_size > _BULK_BYTES for path in map(Path, paths))
+    with open_writer(mirror_path(db), bulk=bulk) as connection:
+        lost = store.lost(store.driver(connection))
+        take = partial(sync_log, connection, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
+        logs, complete = _logs(paths, {session.path for session in lost})
+        codes = [_sync(take, path) for path in progress(logs, "sync")]
+        for session in mark_gone(connection):
+            click.echo(f"gone: {shown(session.path)} is kept in the mirror", err=True)
     sys.exit(max(codes, default=0) if complete else 2)
 
 
-def _logs(paths: tuple[str, ...], raw: sqlite3.Connection) -> tuple[list[Path], bool]:
+def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:
     """Find the logs to sync, and tell whether all were found; a path that is gone but mirrored is no mistake."""
-    mirrored = {session.path for session in store.every(raw)}
-    there = tuple(
-        path for path in paths if Path(path).exists() or store.path_text(canonical(Path(path))) not in mirrored
-    )
+    there = tuple(path for path in paths if Path(path).exists() or store.path_text(canonical(Path(path))) not in lost)
     found, complete = logs_of(there) if there or not paths else ([], True)
     return [path for path in found if path is not None], complete
 
 
-def _sync(connection: Connection, path: Path, **options: Any) -> int:
+def _sync(take: Callable[[Path], Outcome], path: Path) -> int:
     """Sync one log, say what was done, and give the exit status that it deserves."""
     try:
-        outcome = sync_log(connection, path, **options)
+        outcome = take(path)
     except LedgerError as error:
         click.echo(f"ledger: {error}", err=True)
         return 2
@@ -75,26 +77,17 @@ def _sync(connection: Connection, path: Path, **options: Any) -> int:
     return 1 if outcome.refused else 0
 
 
-def _mark_gone(connection: Connection) -> None:
-    raw = store.driver(connection)
-    for session in store.every(raw):
-        if not session.gone and not session.file.exists():
-            with connection.begin():
-                store.mark_gone(raw, session)
-            click.echo(f"gone: {show_path(session.path)} is kept in the mirror", err=True)
-
-
 def _report(outcome: Outcome) -> None:
     """Print the one line of a log on stdout; what a person must know beside it goes to stderr."""
-    words = f"{outcome.status:<9} {outcome.lines:>7} lines {outcome.runs:>7} runs  {show_path(outcome.path)}"
+    words = f"{outcome.status:<9} {outcome.lines:>7} lines {outcome.runs:>7} runs  {shown(outcome.path)}"
     click.echo(words + ("  (quarantined)" if outcome.quarantined else ""))
     if outcome.refused:
         for line in render.lines_of(outcome.path, [found for found in outcome.diagnostics if found.is_error]):
             click.echo(line, err=True)
-        click.echo(f"refused: {show_path(outcome.path)}: {outcome.reason}", err=True)
+        click.echo(f"refused: {shown(outcome.path)}: {outcome.reason}", err=True)
     if outcome.pending:
         waiting = f"{outcome.pending} bytes of an unfinished last line wait for the next sync"
-        click.echo(f"warning: {show_path(outcome.path)}: {waiting}", err=True)
+        click.echo(f"warning: {shown(outcome.path)}: {waiting}", err=True)
 
 
 @click.command()
@@ -155,14 +148,16 @@ def _proof_object(proof: Proof) -> dict[str, object]:
 
 
 def _report_proof(proof: Proof) -> None:
-    name = show_path(proof.path)
+    name = shown(proof.path)
     if proof.ok:
         waiting = f"{proof.pending_bytes} bytes wait for the next sync" if proof.pending_bytes else ""
         note = "the file is gone; compared with the last sync" if proof.gone else waiting
         click.echo(f"ok        {proof.lines:>7} lines  {name}{f'  ({note})' if note else ''}")
     else:
         what = "bytes differ" if not proof.bytes_ok else "values differ"
-        at = f" from line {proof.difference} on" if proof.difference else " in run.json" if proof.difference == 0 else ""
+        at = (
+            f" from line {proof.difference} on" if proof.difference else " in run.json" if proof.difference == 0 else ""
+        )
         click.echo(f"differs   {proof.lines:>7} lines  {name}  ({what}{at})")
 
 
@@ -189,7 +184,9 @@ def _below(name: str) -> list[Path]:
 @click.command()
 @click.argument("log", required=False)
 @click.option("--all", "every", is_flag=True, help="Export every session; needs -o FOLDER.")
-@click.option("-o", "--output", default="-", show_default=True, help="A file, a folder, or - for standard output.")
+@click.option(
+    "-o", "--output", default="-", show_default=True, metavar="FILE|FOLDER", help="Where to; - is standard output."
+)
 @format_option("jsonl", default="jsonl")
 @db_option
 def export(log: str | None, every: bool, output: str, format_name: str, db: str | None) -> None:
@@ -258,7 +255,7 @@ def forget(log: str, db: str | None, yes: bool) -> None:
     with open_writer(path) as connection:
         raw = store.driver(connection)
         for session in _sessions(raw, (log,), every=False):
-            name = show_path(session.path)
+            name = shown(session.path)
             if not yes and not click.confirm(f"Drop {name} from the mirror?", err=True):
                 click.echo("nothing was dropped", err=True)
                 continue

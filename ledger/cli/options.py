@@ -13,6 +13,7 @@ import click
 
 from ledger.errors import LedgerError
 from ledger.source import canonical, find_logs, session_log, show_path
+from ledger.terminal import near
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Item = TypeVar("Item")
@@ -58,6 +59,11 @@ def one_log(argument: str | None) -> Path | None:
     if len(found) > 1:
         raise click.UsageError(f"{argument} holds {len(found)} logs; name one of them")
     return found[0]
+
+
+def shown(path: Path | str) -> str:
+    """Write a path for a person: relative to the current folder if it is below it."""
+    return near(show_path(path))
 
 
 def stdout_text() -> TextIO:

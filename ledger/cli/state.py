@@ -7,10 +7,10 @@ import click
 import orjson
 
 from ledger import render
-from ledger.cli.options import dialect_option, format_option, heard, one_log, stdout_text
+from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
 from ledger.log import Log, read_log
 from ledger.loop.settings import find, project_folder
-from ledger.source import STDIN, show_path
+from ledger.source import STDIN
 from ledger.statustext import status as status_text
 from ledger.verdict import Verdict, judge, lines
 
@@ -44,7 +44,7 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
     if not read.ok:
         for line in render.lines_of(read.path, [found for found in read.diagnostics if found.is_error]):
             click.echo(line, err=True)
-        name = show_path(read.path or STDIN)
+        name = shown(read.path or STDIN)
         click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
     sys.exit(0 if read.ok else 1)
 

@@ -17,7 +17,12 @@ from ledger.state import State
 from ledger.times import LAST_MS, MILLISECONDS_FROM, epoch_ms, parse_iso, unit_of
 
 STATES = ("running", "done", "cancelled", "wall", "blocked")
-SPELLINGS = {"metric_name": "metricName", "metric_unit": "metricUnit", "unit": "metricUnit", "direction": "bestDirection"}
+SPELLINGS = {
+    "metric_name": "metricName",
+    "metric_unit": "metricUnit",
+    "unit": "metricUnit",
+    "direction": "bestDirection",
+}
 FORBIDDEN_NAMES = frozenset(("__proto__", "constructor", "prototype", ""))
 
 CONFIG = Kind("config", (
@@ -94,7 +99,9 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     """Make the event of a record that its rules accept. A header's detail keeps the spelling it was written in."""
     if kind is RUN:
         return Runs.of(parse_run(record, place, state))
-    at_ms, time_unit, exact = moment(record.get("timestamp")) if _is_moment(record.get("timestamp")) else (None, None, False)
+    at_ms, time_unit, exact = (
+        moment(record.get("timestamp")) if _is_moment(record.get("timestamp")) else (None, None, False)
+    )
     time_unit = time_unit if exact else None
     taken = ("timestamp",) if exact else ()
     if kind is CONFIG:
@@ -102,7 +109,9 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
         metric, unit, direction = proper["metricName"], proper.get("metricUnit", ""), proper["bestDirection"]
         return Header(place, proper.get("name"), metric, unit, direction, at_ms, detail, {})
     if kind is STATUS:
-        return Marker(place, record["state"], record.get("backstop_ack"), at_ms, time_unit, rest(record, "type", "state", *taken))
+        return Marker(
+            place, record["state"], record.get("backstop_ack"), at_ms, time_unit, rest(record, "type", "state", *taken)
+        )
     if kind is HOOK:
         return Other(place, "hook", record["stage"], at_ms, time_unit, rest(record, "type", "stage", *taken))
     return Other(place, str(record["type"]), None, at_ms, time_unit, rest(record, "type", *taken))
@@ -160,7 +169,12 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Marker):
         return {"type": "status", "state": event.state, **_stamp(event), **event.detail}
     if isinstance(event, Other):
-        return {"type": event.kind, **({} if event.state is None else {"stage": event.state}), **_stamp(event), **event.detail}
+        return {
+            "type": event.kind,
+            **({} if event.state is None else {"stage": event.state}),
+            **_stamp(event),
+            **event.detail,
+        }
     raise TypeError(f"no autoresearch record: {type(event).__name__}")
 
 
@@ -212,7 +226,9 @@ def _layout(keys: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
     return int(shape), tuple(key for key in keys if key not in _KNOWN)
 
 
-def accept(objects: list[dict[str, Any]], lines: list[int], offsets: list[int], sizes: list[int], state: State) -> Runs | None:
+def accept(
+    objects: list[dict[str, Any]], lines: list[int], offsets: list[int], sizes: list[int], state: State
+) -> Runs | None:
     """Take plain, consecutive run records that no rule has anything to say about, or return None.
 
     This is the compiled path: whole columns are judged at once. Whatever is in any way unusual is left to the rules.
@@ -225,7 +241,11 @@ def accept(objects: list[dict[str, Any]], lines: list[int], offsets: list[int], 
     column = _columns(objects, keys[0], alike=len(layouts) == 1)
     run, status, metric = column("run"), column("status"), column("metric")
     first = 1 if state.last_run is None else state.last_run + 1
-    if set(map(type, run)) != _INT or (state.runs_seen.highest or 0) != first - 1 or tuple(run) != tuple(range(first, first + len(run))):
+    if (
+        set(map(type, run)) != _INT
+        or (state.runs_seen.highest or 0) != first - 1
+        or tuple(run) != tuple(range(first, first + len(run)))
+    ):
         return None
     if set(map(type, status)) != _TEXT or not set(status).issubset(STATUSES) or not _plain_numbers(metric):
         return None
@@ -236,7 +256,11 @@ def accept(objects: list[dict[str, Any]], lines: list[int], offsets: list[int], 
         return None
     times = _times(column("timestamp"), state)
     stated, metrics, asi, confidence = column("segment"), column("metrics"), column("asi"), column("confidence")
-    if times is None or not _stated_regular(stated, segment.ordinal) or not _metrics_regular(metrics, status, segment.names):
+    if (
+        times is None
+        or not _stated_regular(stated, segment.ordinal)
+        or not _metrics_regular(metrics, status, segment.names)
+    ):
         return None
     if not set(map(type, asi)) <= _OBJECT_OR_NULL:
         return None
@@ -277,7 +301,9 @@ def _commits_regular(commits: Any, statuses: Any) -> bool:
     """Every commit is 7 hex digits, or empty where the run was not kept."""
     if set(map(type, commits)) != _TEXT or not set(map(len, commits)) <= {0, 7}:
         return False
-    return _COMMITS.fullmatch("".join(commits)) is not None and ("keep", "") not in set(zip(statuses, commits, strict=True))
+    return _COMMITS.fullmatch("".join(commits)) is not None and ("keep", "") not in set(
+        zip(statuses, commits, strict=True)
+    )
 
 
 def _times(stamps: Any, state: State) -> tuple[Any, str, int] | None:

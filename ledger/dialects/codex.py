@@ -91,7 +91,9 @@ def header(config: Object, place: Place) -> Event:
     """Make the one header of a codex log out of its run.json."""
     read = parse_iso(config["created_at"])
     metric = config["metric"]
-    return Header(place, config["goal"], metric["name"], "", metric["direction"], read[0] if read else None, dict(config), {})
+    return Header(
+        place, config["goal"], metric["name"], "", metric["direction"], read[0] if read else None, dict(config), {}
+    )
 
 
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:

@@ -67,7 +67,16 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     if kind is CONFIG:
         settings = {key: record[key] for key in SETTINGS if key in record}
         at_ms, detail = _at_ms(record["created_at"]), rest(record, "type")
-        return Header(place, record["name"], record["metric"], record.get("unit", ""), record["direction"], at_ms, detail, settings)
+        return Header(
+            place,
+            record["name"],
+            record["metric"],
+            record.get("unit", ""),
+            record["direction"],
+            at_ms,
+            detail,
+            settings,
+        )
     at_ms = _at_ms(record["timestamp"])
     if kind is DECISION:
         taken = ("type", "action", *(("run",) if storable(record["run"]) else ()))
@@ -88,10 +97,9 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Run):
         winner = "median" if Shape.METRICS in Shape(event.shape) else "value"
         made: dict[str, Json] = {"type": "result", "run": event.run, winner: event.metric}
-        for key, value in (("commit", event.commit), ("description", event.description)):
-            if value is not None:
-                made[key] = value
-        return {**made, **(load(event.extras) if event.extras else {})}
+        texts = (("commit", event.commit), ("description", event.description))
+        made |= {key: value for key, value in texts if value is not None}
+        return made | (load(event.extras) if event.extras else {})
     if isinstance(event, Header):
         return {"type": "config", **event.detail}
     if isinstance(event, Decision):

@@ -19,6 +19,7 @@ DISPENSABLE = (
     "direction", "dialect", "first_at", "longest_streak", "rank_improvement", "baseline_run", "checks_failed", "other",
     "crash", "discard", "best_so_far", "is_best", "line", "keep_rate", "keep", "first_run", "errors", "warnings",
     "last_at", "commit", "segments", "unit", "best_run", "runs_to_best", "at", "state", "session", "current", "name",
+    "description",
 )  # fmt: skip
 """The columns that go first where the terminal is too narrow; after them those furthest right."""
 
@@ -38,6 +39,7 @@ def write(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
     stream.write(grid([heads[place] for place in shown], body, [right[place] for place in shown], "simple"))
     if len(shown) < len(heads):
         missing = ", ".join(head for place, head in enumerate(heads) if place not in shown)
+        stream.flush()  # so that the note follows the table where both go to one place
         sys.stderr.write(f"(columns not shown: {missing}; use --format csv or json for all)\n")
 
 

@@ -5,15 +5,14 @@ import sqlite3
 from ledger.mirror import schema
 from ledger.mirror.views import SEGMENT_STATS
 
+_COLUMNS = ", ".join(column.name for column in schema.segment_stat.columns)
+_SPAN = "{0}session = ? AND {0}segment BETWEEN ? AND ?"
 
-def derivation(session_id: int, first: int, last: int) -> tuple[str, str]:
-    """Give the statements that materialise the statistics of a session's segments from `first` to `last`."""
-    columns = ", ".join(column.name for column in schema.segment_stat.columns)
-    span = f"session = {session_id} AND {{0}}segment BETWEEN {first} AND {last}"
-    return (
-        f"DELETE FROM segment_stat WHERE {span.format('')}",
-        f"INSERT INTO segment_stat ({columns}) {SEGMENT_STATS.format(scope='AND g.' + span.format('g.'))}",
-    )
+DERIVATION = (
+    f"DELETE FROM segment_stat WHERE {_SPAN.format('')}",
+    f"INSERT INTO segment_stat ({_COLUMNS}) {SEGMENT_STATS.format(scope='AND ' + _SPAN.format('g.'))}",
+)
+"""The statements that materialise the statistics of a session's segments: session, first segment, last segment."""
 
 
 def drop_derived(connection: sqlite3.Connection, session_id: int) -> None:

@@ -3,8 +3,9 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from platformdirs import user_data_path
@@ -47,6 +48,8 @@ def _engine(path: Path, mode: str, begin: str) -> Engine:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -24000")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        _synchronise(connection)
         return connection
 
     engine = create_engine("sqlite+pysqlite://", creator=connect)
@@ -99,24 +102,24 @@ def open_reader(path: Path) -> Iterator[Connection | None]:
 
 
 def _connect_for_reading(engine: Engine, path: Path) -> Connection:
-    connection = engine.connect()
     try:
-        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
-        connection.rollback()
+        return engine.connect()  # whose pragmas read the schema
     except DBAPIError as error:
-        connection.close()
         if "readonly" not in str(error):
             raise
-        # A writer was killed and left its journal: only a writer may roll it back.
-        with sqlite3.connect(path, timeout=BUSY_SECONDS) as repair:
-            repair.execute("SELECT count(*) FROM sqlite_master")
-        connection = engine.connect()
-    return connection
+    # A writer was killed and left its journal: only a writer may roll it back.
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as repair:
+        repair.execute("SELECT count(*) FROM sqlite_master")
+    return engine.connect()
 
 
 @contextmanager
-def open_writer(path: Path) -> Iterator[Connection]:
-    """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise."""
+def open_writer(path: Path, *, bulk: bool = False) -> Iterator[Connection]:
+    """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise.
+
+    A mirror has a write-ahead log, so that readers and writers do not wait for each other. A large first load (`bulk`)
+    goes without, since it would be written twice while nobody reads.
+    """
     with _translated(path):
         if not path.exists():
             try:
@@ -129,13 +132,31 @@ def open_writer(path: Path) -> Iterator[Connection]:
                 version = _version(connection, path)
                 connection.rollback()
                 if version is None:
+                    if not bulk:
+                        _write_ahead(connection)
                     create(connection)
                 elif version != schema.REVISION:
                     _refuse_newer(version, path)
                     upgrade(connection)
                 yield connection
+                if version is None and bulk:
+                    _write_ahead(connection)
         finally:
             engine.dispose()
+
+
+def _write_ahead(connection: Connection) -> None:
+    """Give a mirror its write-ahead log, for good; it does without where another holds it or its file system cannot."""
+    raw = cast("sqlite3.Connection", connection.connection.driver_connection)  # outside of any transaction
+    with suppress(sqlite3.OperationalError):
+        raw.execute("PRAGMA journal_mode = WAL")
+    _synchronise(raw)
+
+
+def _synchronise(raw: sqlite3.Connection) -> None:
+    """With a write-ahead log a power cut may cost the last sync, never the mirror; so spare each commit its wait."""
+    if raw.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+        raw.execute("PRAGMA synchronous = NORMAL")
 
 
 def _version(connection: Connection, path: Path) -> str | None:

@@ -14,11 +14,12 @@ from ledger.state import Region, Result, State
 
 _SEGMENT_PLAIN = (
     "ordinal", "line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "counts",
-    "baseline", "baseline_run", "baseline_decided", "best", "best_run", "runs_to_best", "first_ms", "last_ms", "metrics",
-    "lost_run", "lost_header",
+    "baseline", "baseline_run", "baseline_decided", "best", "best_run", "runs_to_best", "first_ms", "last_ms",
+    "metrics", "lost_run", "lost_header",
 )  # fmt: skip
 _STATE_PLAIN = (
-    "dialect", "records", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed", "marker", "stopped",
+    "dialect", "records", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed", "marker",
+    "stopped",
 )  # fmt: skip
 _REPLAY_PLAIN = ("status", "iterations", "metrics", "heads", "unreverted", "lost")
 _LETTERS = {"keep": "k", "discard": "d", "crash": "c", "checks_failed": "f", "baseline": "b", "measured": "m"}
@@ -54,8 +55,8 @@ def load(text: str, config: Any) -> State:
     state = State(config=config)
     for name in _STATE_PLAIN:
         setattr(state, name, saved["state"][name])
-    state.runs_seen = RunSet(map(tuple, saved["runs_seen"]))  # type: ignore[arg-type]  # pairs, as they were written
-    state.runs_lost = RunSet(map(tuple, saved["runs_lost"]))  # type: ignore[arg-type]
+    state.runs_seen = RunSet(map(tuple, saved["runs_seen"]))
+    state.runs_lost = RunSet(map(tuple, saved["runs_lost"]))
     state.segment = None if saved["segment"] is None else _load_segment(saved["segment"])
     region = Region()
     region.stated, runs, streaks, region.backstop_ack, region.last_status = saved["region"]

@@ -3,10 +3,10 @@
 import sqlite3
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ledger.diagnostics import Diagnostic
-from ledger.events import Event, Unread
+from ledger.events import Unread
 from ledger.mirror import foldtext, store
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
@@ -19,7 +19,7 @@ _TORN_TAIL = "L115"
 class Outcome(NamedTuple):
     """Say what a sync did with one log.
 
-    `status` is new, grown, unchanged, replaced, moved, gone or refused; `reason` says why it was refused, or what waits.
+    `status` is new, grown, unchanged, replaced, moved, waiting or refused; `reason` says why it was not taken.
     `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back.
     """
 
@@ -77,8 +77,7 @@ class Ingestion:
             self._file.check_unchanged()
             self._drain()
             if not self._failed:
-                writer.flush(reader.state, last=True)
-                writer.diagnostics(self._found)
+                writer.finish(reader.state, self._found)
         if self._failed:
             reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
             return self._outcome("refused", lines=lines, reason=reason)
@@ -88,17 +87,25 @@ class Ingestion:
         store.update(
             self._raw,
             session._replace(
-                dialect=reader.dialect.name if reader.dialect else None, size=size, sha256=digest, lines=lines,
-                tail_size=tail, pending_bytes=pending, state=reader.state.status, fold=fold or foldtext.dump(reader.state),
-                quarantined=quarantined, gone=False, synced_ms=time.time_ns() // 1_000_000,
-            ),  # fmt: skip
+                dialect=reader.dialect.name if reader.dialect else None,
+                size=size,
+                sha256=digest,
+                lines=lines,
+                tail_size=tail,
+                pending_bytes=pending,
+                state=reader.state.status,
+                fold=fold or foldtext.dump(reader.state),
+                quarantined=quarantined,
+                gone=False,
+                synced_ms=time.time_ns() // 1_000_000,
+            ),
         )
         if status == "grown" and size + tail == session.size:
             status = "unchanged"
         runs = store.count_runs(self._raw, session.id)
         return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=quarantined)
 
-    def _outcome(self, status: str, **values: object) -> Outcome:
+    def _outcome(self, status: str, **values: Any) -> Outcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
         return Outcome(Path(self._session.path), status, diagnostics=tuple(found))._replace(**values)
 
@@ -120,7 +127,7 @@ class Ingestion:
         return False
 
     def _drain(self) -> None:
-        """Take the reader's findings over. A torn tail that is held back is no error, and no finding of what is mirrored."""
+        """Take the reader's findings over. A torn tail that is held back is none of what is mirrored."""
         for found in self._reader.diagnostics:
             if found.code != _TORN_TAIL or self._quarantine:
                 self._found.append(found)

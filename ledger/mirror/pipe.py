@@ -6,13 +6,13 @@ SQLite works outside the interpreter's lock, and statements are few and large, s
 import sqlite3
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-_PENDING = 4
+_PENDING = 6
 """Batches that may wait: enough to keep the thread busy, few enough to bound memory."""
 
 _SWITCH_SECONDS = 0.0001
@@ -21,46 +21,61 @@ _SWITCH_SECONDS = 0.0001
 _VALUES = 30_000
 """Values in one statement; SQLite takes 32,766."""
 
+_BLOCKS = 16
+"""Blocks in one statement, a megabyte of text."""
+
+_LAST = 256
+"""Rows in the statements that take what is left at the end: one size, so that SQLite keeps them prepared."""
+
 
 class Pipe:
-    """Run statements on one connection, in the order given, on a thread of their own. Failures show at the next call."""
+    """Run statements on one connection, in order, on a thread of their own. Failures show at the next call."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._thread = ThreadPoolExecutor(1)
-        self._waiting: deque[Future[None]] = deque()
+        self._waiting: deque[Future[object]] = deque()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> None:
-        """Run one statement."""
-        self._submit(self._run, sql, values)
+        """Run one statement: here and now where nothing waits, so that a small log never starts the thread."""
+        if self._waiting:
+            self._submit(self._connection.execute, sql, values)
+        else:
+            self._connection.execute(sql, values)
 
-    def insert(self, table: str, rows: list[tuple[Any, ...]], *, last: bool = False) -> list[tuple[Any, ...]]:
-        """Insert rows into a table, in order, and return those left over: all but the `last` go in full statements.
+    def insert(self, table: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Insert rows into a table, in order, as far as they fill statements, and return those left over.
 
         Each statement makes the two threads wait for each other once, so there must be few.
         """
-        full = _VALUES // len(rows[0]) if rows else 1
-        end = len(rows) if last else len(rows) // full * full
+        full = _BLOCKS if table == "block" else _VALUES // len(rows[0]) if rows else 1
+        end = len(rows) // full * full
         for start in range(0, end, full):
-            self._submit(self._insert, table, rows[start : min(start + full, end)])
+            self._submit(self._insert, table, rows[start : start + full])
         return rows[end:]
+
+    def finish(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        """Wait for all before, and insert the last rows of a table here and now."""
+        self.flush()
+        for start in range(0, len(rows), _LAST):
+            self._insert(table, rows[start : start + _LAST])
 
     def flush(self) -> None:
         """Wait until everything is stored."""
         while self._waiting:
             self._waiting.popleft().result()
 
-    def _submit(self, call: Any, *arguments: Any) -> None:
+    def _submit(self, call: Callable[..., object], *arguments: Any) -> None:
         while len(self._waiting) >= _PENDING:
             self._waiting.popleft().result()
         self._waiting.append(self._thread.submit(call, *arguments))
 
-    def _run(self, sql: str, values: Sequence[Any]) -> None:
-        self._connection.execute(sql, values)
-
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Insert rows with one statement: for small rows that halves the cost."""
+        """Insert many rows with one statement: for small rows that halves the cost. A few go one by one."""
         marks = f"({','.join('?' * len(rows[0]))})"
+        if len(rows) < _LAST and table != "block":
+            self._connection.executemany(f"INSERT INTO {table} VALUES {marks}", rows)
+            return
         self._connection.execute(
             f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows))
         )

@@ -13,7 +13,16 @@ Rows = Iterator[Sequence[Any]]
 
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
 _READING_PRAGMAS = frozenset(
-    ("table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list", "function_list")
+    (
+        "table_info",
+        "table_xinfo",
+        "table_list",
+        "index_list",
+        "index_info",
+        "index_xinfo",
+        "database_list",
+        "function_list",
+    )
 )
 
 
@@ -41,7 +50,7 @@ def query(raw: sqlite3.Connection, view: View, filters: Filters) -> Rows:
         sql += f" ORDER BY {order}"
     if filters.limit is not None:
         sql += " LIMIT ?"
-        values.append(filters.limit)
+        values.append(min(filters.limit, 2**63 - 1))
     flags = [view.columns.index(name) for name in view.flags]
     cursor = raw.execute(sql, values)
     return _with_flags(cursor, flags) if flags else cursor
@@ -60,7 +69,9 @@ def _sessions(raw: sqlite3.Connection, names: tuple[str, ...]) -> list[int] | No
         return None
     for name in names:
         if not store.matching(raw, (name,)):
-            raise LedgerError(f"no session {name!r} in the mirror: give a log's path, an id or a name; see ledger sessions")
+            raise LedgerError(
+                f"no session {name!r} in the mirror: give a log's path, an id or a name; see ledger sessions"
+            )
     return store.matching(raw, names)
 
 
@@ -76,13 +87,13 @@ def _conditions(view: View, filters: Filters, ids: list[int] | None) -> tuple[li
         wheres.append(f"path IN (SELECT path FROM session WHERE id IN ({','.join(map(str, ids))}))")
     if filters.metric is not None:
         wheres.append(_metric_condition(view))
-        values.append(filters.metric)
+        values.append(store.readable(filters.metric))
     if filters.status is not None:
         column = _STATE_COLUMN.get(view.name)
         if column is None:
             raise LedgerError(f"ledger {view.name} has no status to filter by; ledger runs, sessions and events have")
         wheres.append(f"{column} = ?")
-        values.append(filters.status)
+        values.append(store.readable(filters.status))
     for ms, names, sign in ((filters.since_ms, ("at", "last_at"), ">="), (filters.until_ms, ("at", "first_at"), "<=")):
         if ms is not None:
             column = next((name for name in names if name in view.columns), None)
@@ -141,7 +152,7 @@ def select(raw: sqlite3.Connection, sql: str) -> tuple[tuple[str, ...], Rows]:
     raw.set_authorizer(_authorizer())
     raw.set_progress_handler(lambda: 0, 100_000)  # lets Ctrl-C through while a statement runs
     try:
-        cursor = raw.execute(sql)
+        cursor = raw.execute(store.readable(sql))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _refusal(error, "refused") from None
     return tuple(column[0] for column in cursor.description or ()), _readable(cursor)
@@ -170,6 +181,7 @@ def _authorizer() -> Callable[..., int]:
             action in reading
             or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
             or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
+            or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")  # how json_each is declared
         )
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 

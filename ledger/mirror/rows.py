@@ -10,7 +10,7 @@ from ledger.diagnostics import Diagnostic
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Unread
 from ledger.jsontext import INT64, dump
 from ledger.mirror import schema
-from ledger.mirror.derive import derivation
+from ledger.mirror.derive import DERIVATION
 from ledger.mirror.pipe import Pipe, piped
 from ledger.numbers import is_number, residue
 from ledger.source import Block
@@ -19,9 +19,6 @@ from ledger.state import State
 _FLUSH_ROWS = 4000
 
 _INSERT_SEGMENT = "INSERT OR REPLACE INTO segment VALUES (?,?,?,?,?,?,?)"
-_INSERT_DIAGNOSTIC = (
-    'INSERT INTO diagnostic (session, line, "column", code, name, severity, message, source) VALUES (?,?,?,?,?,?,?,?)'
-)
 
 
 class RowWriter:
@@ -31,7 +28,13 @@ class RowWriter:
         self._pipe = pipe
         self._session = session_id
         self._base = schema.first_id(session_id)
-        self._rows: dict[str, list[tuple[Any, ...]]] = {"block": [], "run": [], "run_metric": [], "event": [], "unread": []}
+        self._rows: dict[str, list[tuple[Any, ...]]] = {
+            "block": [],
+            "run": [],
+            "run_metric": [],
+            "event": [],
+            "unread": [],
+        }
         self._names: dict[str, int] = dict(connection.execute("SELECT name, id FROM metric_name"))
         self._next_name = max(self._names.values(), default=0) + 1
         self._opened: int | None = None
@@ -61,25 +64,34 @@ class RowWriter:
         self._opened = current.ordinal
         self._touch(current.ordinal)
 
-    def flush(self, state: State, *, last: bool = False) -> None:
-        """Hand rows to the pipe, and derive the segments whose runs are all stored; at the `last` call all of them."""
-        self._store(last=last)
-        current = state.segment.ordinal if state.segment else 0
-        waiting = self._rows["run"][0][1] if self._rows["run"] else current
-        if self._derive_from is not None and (last or self._derive_from < waiting):
-            for sql in derivation(self._session, self._derive_from, current if last else waiting - 1):
-                self._pipe.execute(sql)
-            self._derive_from = None if last else waiting
-
-    def _store(self, *, last: bool) -> None:
+    def flush(self, state: State) -> None:
+        """Hand rows to the pipe, and derive the segments whose runs are all stored."""
         for table, rows in self._rows.items():
-            self._rows[table] = self._pipe.insert(table, rows, last=last)
+            self._rows[table] = self._pipe.insert(table, rows)
+        waiting = self._rows["run"][0][1] if self._rows["run"] else state.current().ordinal
+        if self._derive_from is not None and self._derive_from < waiting:
+            self._derive(waiting - 1)
+            self._derive_from = waiting
 
-    def diagnostics(self, found: Iterable[Diagnostic]) -> None:
-        """Store findings."""
-        for d in found:
-            place = (self._session, d.line, d.column)
-            self._pipe.execute(_INSERT_DIAGNOSTIC, (*place, d.code, d.name, d.severity.value, d.message, d.source))
+    def finish(self, state: State, found: Iterable[Diagnostic]) -> None:
+        """Store what is left, derive what that touched, and store the findings."""
+        self._settle()
+        if self._derive_from is not None:
+            self._derive(state.current().ordinal)
+        rows = [
+            (self._session, d.line, d.column, d.code, d.name, d.severity.value, d.message, d.source, None)
+            for d in found
+        ]
+        self._pipe.finish("diagnostic", rows)
+
+    def _settle(self) -> None:
+        for table, rows in self._rows.items():
+            self._pipe.finish(table, self._pipe.insert(table, rows))
+            self._rows[table] = []
+
+    def _derive(self, last: int) -> None:
+        for sql in DERIVATION:
+            self._pipe.execute(sql, (self._session, self._derive_from, last))
 
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
@@ -93,13 +105,26 @@ class RowWriter:
         left_out: Iterable[float | None] = repeat(None)
         if len(ids) == 1:
             left_out = (residue(metric[0]),)
-            metric, numbers = (float(metric[0]),), (_integer(numbers[0]),)
+            metric, numbers = (float(metric[0]),), (int_or_double(numbers[0]),)
             confidence = (None if confidence[0] is None else float(confidence[0]),)
         self._rows["run"].extend(
             zip(
-                ids, repeat(ordinal), runs.offset, runs.size, numbers, runs.status, metric, left_out, runs.commit,
-                runs.description, runs.at_ms, confidence, runs.asi, runs.extras, runs.shape,
-            )  # fmt: skip
+                ids,
+                repeat(ordinal),
+                runs.offset,
+                runs.size,
+                numbers,
+                runs.status,
+                metric,
+                left_out,
+                runs.commit,
+                runs.description,
+                runs.at_ms,
+                confidence,
+                runs.asi,
+                runs.extras,
+                runs.shape,
+            )
         )  # ids end the zip: the repeats have no end
         names = self._names
         for fresh in set().union(*filter(None, runs.metrics)).difference(names):
@@ -108,7 +133,9 @@ class RowWriter:
             self._next_name += 1
         if len(ids) == 1:
             self._rows["run_metric"] += [
-                (ids[0], names[name], float(value)) for name, value in (runs.metrics[0] or {}).items() if is_number(value)
+                (ids[0], names[name], float(value))
+                for name, value in (runs.metrics[0] or {}).items()
+                if is_number(value)
             ]
         else:
             self._rows["run_metric"] += [
@@ -119,13 +146,14 @@ class RowWriter:
             ]
 
     def _take_event(self, event: Header | Marker | Decision | Lifecycle | Other, state: State) -> None:
+        row: tuple[str, str | None, Any, int | None, str | None]
         if isinstance(event, Header):
             self.segment(state)
             row = ("config", None, None, event.at_ms, None)
         elif isinstance(event, Marker):
             row = ("status", event.state, None, event.at_ms, event.time_unit)
         elif isinstance(event, Decision):
-            row = ("decision", event.action, _integer(event.run), event.at_ms, None)
+            row = ("decision", event.action, int_or_double(event.run), event.at_ms, None)
             self._decide(event, state)
         elif isinstance(event, Lifecycle):
             row = (event.kind, None, None, event.at_ms, None)
@@ -140,19 +168,20 @@ class RowWriter:
         result = state.results.get(decision.run)
         if decision.action == "stop" or result is None:
             return
-        self._store(last=True)
+        self._settle()
         row = self._base + result.run.place.line
         self._pipe.execute("UPDATE run SET status = ? WHERE id = ?", (result.status, row))
         self._touch(result.segment)
 
 
-def _integer(value: int) -> int | float:
+def int_or_double(value: int) -> Any:
+    """Give an integer as SQLite can take it: past 64 bits the nearest double."""
     return value if value in INT64 else float(value)
 
 
-def _run_of(event: Other) -> int | float | None:
+def _run_of(event: Other) -> Any:
     value = event.detail.get("run")
-    return _integer(value) if type(value) is int else None
+    return int_or_double(value) if type(value) is int else None
 
 
 @contextmanager

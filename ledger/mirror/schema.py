@@ -34,7 +34,9 @@ session = Table(
     Column("size", BigInteger, nullable=False),  # bytes of terminated lines
     Column("sha256", Text, nullable=False),  # of those bytes
     Column("lines", BigInteger, nullable=False),
-    Column("tail_size", BigInteger, nullable=False),  # bytes of an unterminated last line that is mirrored provisionally
+    Column(
+        "tail_size", BigInteger, nullable=False
+    ),  # bytes of an unterminated last line that is mirrored provisionally
     Column("pending_bytes", BigInteger, nullable=False),  # bytes of a torn tail that is held back
     Column("state", Text, nullable=False),  # last marker, codex status, or `none`
     Column("fold", Text, nullable=False),  # the fold's state after the terminated lines, as JSON
@@ -162,7 +164,6 @@ segment_stat = Table(
     Column("best_id", BigInteger),
     Column("best", Float),
     Column("best_residue", Float),
-    Column("runs_to_best", Integer),
     Column("confidence", Float),
     PrimaryKeyConstraint("session", "segment"),
     sqlite_with_rowid=False,

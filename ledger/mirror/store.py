@@ -48,12 +48,17 @@ class Session(NamedTuple):
 
 def driver(connection: Connection) -> sqlite3.Connection:
     """Give the driver's own connection, on which rows are read and written in bulk."""
-    return cast(sqlite3.Connection, connection.connection.driver_connection)
+    return cast("sqlite3.Connection", connection.connection.driver_connection)
 
 
-def path_text(path: Path | str) -> str:
-    """Write a path as the mirror stores it: bytes that are not UTF-8 are shown as escapes."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+def path_text(path: Path) -> str:
+    """Write a path as the mirror stores it."""
+    return readable(str(path))
+
+
+def readable(text: str) -> str:
+    """Write text that came from outside so that it can be stored: bytes that are not UTF-8 become escapes."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def find(connection: sqlite3.Connection, path: Path) -> Session | None:
@@ -78,7 +83,7 @@ def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int
     """Find the ids of the sessions that any of the names means: a path, a session's key, or a segment's name."""
     found: dict[int, None] = {}
     for name in names:
-        path, text = Path(os.path.realpath(name)), path_text(name)
+        path, text = Path(os.path.realpath(name)), readable(name)
         beside = path.with_name("events.jsonl") if path.name == "run.json" else path
         rows = connection.execute(
             "SELECT id FROM session WHERE path IN (?, ?, ?) OR key = ?"
@@ -134,7 +139,7 @@ def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:
 
 def spool(connection: sqlite3.Connection, session: Session) -> IO[bytes]:
     """Copy a session's bytes to a temporary file, at its start."""
-    file = tempfile.TemporaryFile()
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     for data in stored(connection, session.id):
         file.write(data)
     file.seek(0)

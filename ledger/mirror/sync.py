@@ -41,6 +41,20 @@ def sync_log(
         return outcome
 
 
+def _run_json(path: Path) -> bytes | None:
+    return read_small(run_json_of(path)) if run_json_of(path).exists() else None
+
+
+def mark_gone(connection: Connection) -> list[Session]:
+    """Mark the sessions whose file is missing, and give those that were not marked yet."""
+    raw = store.driver(connection)
+    gone = [session for session in store.every(raw) if not session.gone and not session.file.exists()]
+    for session in gone:
+        with connection.begin():
+            store.mark_gone(raw, session)
+    return gone
+
+
 class _Options(NamedTuple):
     dialect: str | None
     quarantine: bool
@@ -57,7 +71,9 @@ def _unchanged(
         return None
     if known.tail_size:
         tail = b"".join(block.data for block in file.blocks(known.size))
-        stored = raw.execute("SELECT data FROM block WHERE session = ? AND start = ?", (known.id, known.size)).fetchone()
+        stored = raw.execute(
+            "SELECT data FROM block WHERE session = ? AND start = ?", (known.id, known.size)
+        ).fetchone()
         if stored is None or stored[0] != tail:
             return None
     lines = known.lines + bool(known.tail_size)

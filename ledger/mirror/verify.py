@@ -1,10 +1,9 @@
-"""Prove that the mirror lost nothing: the bytes by their hash, the values by rebuilding each record from its columns."""
+"""Prove that the mirror lost nothing: bytes by their hash, values by rebuilding each record from its columns."""
 
 import hashlib
 import sqlite3
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.dialects import by_name
@@ -20,7 +19,8 @@ _LINE = 2**schema.LINE_BITS - 1
 
 
 class Proof(NamedTuple):
-    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs, 0: in run.json.
+    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs,
+    0 that of run.json.
 
     `gone` tells that there is no file to compare with: the bytes are then compared with the hash of the last sync.
     """
@@ -125,7 +125,23 @@ def rebuild(raw: sqlite3.Connection, session: Session, dialect: Dialect) -> Iter
 
 
 def _run(row: tuple[Any, ...], metrics: dict[str, float]) -> Run:
-    row_id, segment, start, length, run, status, metric, _, commit, description, at_ms, confidence, asi, extras, shape = row
+    (
+        row_id,
+        segment,
+        start,
+        length,
+        run,
+        status,
+        metric,
+        _,
+        commit,
+        description,
+        at_ms,
+        confidence,
+        asi,
+        extras,
+        shape,
+    ) = row
     return Run(
         Place(row_id & _LINE, start, length), run, status, metric, commit, description, at_ms, None,
         segment if shape & Shape.SEGMENT else None, confidence, metrics, asi, extras, shape,

@@ -81,9 +81,6 @@ WITH counts AS MATERIALIZED (
 SELECT session, segment, runs, keep, discard, crash, checks_failed,
   runs - keep - discard - crash - checks_failed AS other, last_decided, first_ms, last_ms,
   baseline_id, baseline, best_id, best, best_residue,
-  CASE WHEN best_id IS NOT NULL THEN (
-    SELECT count(*) FROM run WHERE id BETWEEN lo AND best_id AND NOT (status = 'baseline' AND run.run = 0)
-  ) END AS runs_to_best,
   {_finite("abs(best - baseline) / nullif(mad, 0.0)")} AS confidence
 FROM spread
 """
@@ -104,7 +101,8 @@ STREAKS = f"""
 """
 """One row a maximal run of failed runs; undecided results are passed over.
 
-Islands are counted over all rows at once, in the order of their key, which needs no sort; grouping by segment parts them.
+Islands are counted over all rows at once, in the order of their key, which needs no sort; grouping by segment parts
+them.
 """
 
 _LONGEST = f"""
@@ -177,15 +175,16 @@ LEFT JOIN (
         "segments",
         "One row a segment: counts, baseline, best, confidence, streaks.",
         _columns(
-            "path segment name metric_name unit direction runs keep discard crash checks_failed other baseline_run baseline"
-            " best_run best improvement_pct confidence streak longest_streak first_at last_at"
+            "path segment name metric_name unit direction runs keep discard crash checks_failed other baseline_run"
+            " baseline best_run best improvement_pct confidence streak longest_streak first_at last_at"
         ),
         f"""
 SELECT s.path, g.segment, g.name, g.metric_name, g.unit, g.direction,
   coalesce(t.runs, 0) AS runs, coalesce(t.keep, 0) AS keep, coalesce(t.discard, 0) AS discard,
   coalesce(t.crash, 0) AS crash, coalesce(t.checks_failed, 0) AS checks_failed, coalesce(t.other, 0) AS other,
   {_RUN_OF.format("baseline_id")} AS baseline_run, t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best,
-  {_IMPROVEMENT} AS improvement_pct, t.confidence, coalesce(k.current, 0) AS streak, coalesce(k.longest, 0) AS longest_streak,
+  {_IMPROVEMENT} AS improvement_pct, t.confidence,
+  coalesce(k.current, 0) AS streak, coalesce(k.longest, 0) AS longest_streak,
   {_iso("t.first_ms")} AS first_at, {_iso("t.last_ms")} AS last_at
 FROM segment AS g
 JOIN session AS s ON s.id = g.session
@@ -261,18 +260,18 @@ FROM event AS e JOIN session AS s ON s.id = e.id >> 32
         "compare",
         "Sessions of the same metric against each other, ranked by best and by improvement.",
         _columns(
-            "rank path name metric_name unit direction runs best improvement_pct rank_improvement runs_to_best keep_rate"
-            " confidence"
+            "rank path name metric_name unit direction runs best improvement_pct rank_improvement runs_to_best"
+            " keep_rate confidence"
         ),
         f"""
 WITH entries AS (
   SELECT g.session, g.metric_name, g.unit, g.direction, t.best, coalesce(t.best_residue, 0.0) AS best_residue,
-    {_SIGN} AS sign, {_IMPROVEMENT} AS improvement_pct, t.confidence,
+    {_SIGN} AS sign, {_IMPROVEMENT} AS improvement_pct, t.confidence, (g.session << 32) + g.line AS first_id, t.best_id,
     sum(coalesce(t.runs, 0)) OVER whole AS runs, sum(coalesce(t.keep, 0)) OVER whole AS keep,
     sum(coalesce(t.runs, 0)) OVER (
       PARTITION BY g.session, g.metric_name, g.unit, g.direction ORDER BY g.segment
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) - coalesce(t.runs, 0) + t.runs_to_best AS runs_to_best,
+    ) - coalesce(t.runs, 0) AS runs_before,
     row_number() OVER (
       PARTITION BY g.session, g.metric_name, g.unit, g.direction
       ORDER BY CASE WHEN t.best IS NULL THEN 1 ELSE 0 END, t.best * ({_SIGN}),
@@ -293,7 +292,10 @@ SELECT
     PARTITION BY e.metric_name, e.unit, e.direction
     ORDER BY CASE WHEN e.improvement_pct IS NULL THEN 1 ELSE 0 END, e.improvement_pct DESC
   ) END AS rank_improvement,
-  e.runs_to_best, CASE WHEN e.runs > 0 THEN e.keep * 1.0 / e.runs END AS keep_rate, e.confidence
+  CASE WHEN e.best_id IS NOT NULL THEN e.runs_before + (
+    SELECT count(*) FROM run AS r
+    WHERE r.id BETWEEN e.first_id AND e.best_id AND NOT (r.status = 'baseline' AND r.run = 0)
+  ) END AS runs_to_best, CASE WHEN e.runs > 0 THEN e.keep * 1.0 / e.runs END AS keep_rate, e.confidence
 FROM entries AS e
 JOIN session AS s ON s.id = e.session
 LEFT JOIN ({_SHOWN}) AS w ON w.session = e.session
@@ -356,5 +358,8 @@ def create_statements() -> list[str]:
     return [
         statement
         for view in VIEWS
-        for statement in (f"DROP VIEW IF EXISTS {view.name}", f"CREATE VIEW {view.name} AS {view.select.format(scope='')}")
+        for statement in (
+            f"DROP VIEW IF EXISTS {view.name}",
+            f"CREATE VIEW {view.name} AS {view.select.format(scope='')}",
+        )
     ]

@@ -50,7 +50,13 @@ def _objects(record: Record) -> Iterator[tuple[str, tuple[Field, ...], Mapping[s
 
 def show(value: Any) -> str:
     """Write a value for a message, shortened."""
-    text = repr(value) if isinstance(value, str) else {None: "null", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, dict | list) else type(value).__name__.replace("dict", "an object").replace("list", "an array")
+    text = (
+        repr(value)
+        if isinstance(value, str)
+        else {None: "null", True: "true", False: "false"}.get(value, str(value))
+        if not isinstance(value, dict | list)
+        else type(value).__name__.replace("dict", "an object").replace("list", "an array")
+    )
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -66,9 +72,9 @@ def missing_key(record: Record) -> Findings:
         for field in fields:
             if field.presence == "required" and field.key not in values:
                 yield Finding(f"{_article(record.kind.name)} needs the key {prefix + field.key!r}")
-    if record.kind.name == "result" and record.values.keys().isdisjoint(("value", "median")):
-        if any(field.key == "median" for field in record.kind.fields):
-            yield Finding("a result needs the key 'value' or 'median'")
+    measured = any(field.key == "median" for field in record.kind.fields)
+    if measured and record.values.keys().isdisjoint(("value", "median")):
+        yield Finding("a result needs the key 'value' or 'median'")
 
 
 def _article(noun: str) -> str:
@@ -345,5 +351,9 @@ def irregular_scope(record: Record) -> Findings:
     scope = record.values.get("scope")
     if record.kind.name == "run.json" and isinstance(scope, list):
         for path in scope:
-            if isinstance(path, str) and (not path or re.search(r"[*?\[\]]|^[/\\~]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)", path)):
-                yield Finding(f"'scope' must list repository-relative paths without globs or '..', not {show(path)}", "scope")
+            if isinstance(path, str) and (
+                not path or re.search(r"[*?\[\]]|^[/\\~]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)", path)
+            ):
+                yield Finding(
+                    f"'scope' must list repository-relative paths without globs or '..', not {show(path)}", "scope"
+                )

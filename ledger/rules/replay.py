@@ -87,7 +87,9 @@ def wrong_previous_metric(event: object, before: State, record: Record) -> Findi
     Fix: none by machine.
     """
     if not before.replay.holds_metric(record["previous_metric"]):
-        yield Finding(f"'previous_metric' is {record['previous_metric']}, {before.replay.metric} is retained", "previous_metric")
+        yield Finding(
+            f"'previous_metric' is {record['previous_metric']}, {before.replay.metric} is retained", "previous_metric"
+        )
 
 
 def _rival(before: State, record: Record) -> Number:
@@ -111,7 +113,9 @@ def keep_not_better(event: object, before: State, record: Record) -> Findings:
     Fix: none by machine.
     """
     if record["outcome"] == "keep" and _improves(before, record) is False:
-        yield Finding(f"kept with {record['trial_metric']}, which is not better than {_rival(before, record)}", "outcome")
+        yield Finding(
+            f"kept with {record['trial_metric']}, which is not better than {_rival(before, record)}", "outcome"
+        )
 
 
 @rule("E337", "keep-without-guard-pass", _ERROR, "event", "codex:iteration")
@@ -202,7 +206,9 @@ def better_trial_discarded(event: object, before: State, record: Record) -> Find
     guarded = before.replay.guarded
     if record["outcome"] == "discard" and _improves(before, record) and (record["guard"] != "fail" or guarded is False):
         why = "no guard is configured" if guarded is False else f"the guard is {record['guard']!r}"
-        yield Finding(f"discarded though {record['trial_metric']} is better than {_rival(before, record)} and {why}", "outcome")
+        yield Finding(
+            f"discarded though {record['trial_metric']} is better than {_rival(before, record)} and {why}", "outcome"
+        )
 
 
 @rule("E344", "guard-run-for-nothing", _ERROR, "event", "codex:iteration")

@@ -40,7 +40,9 @@ def record_before_header(event: object, before: State, record: Record) -> Findin
     Fix: unsafe; move the header up, or give one by options.
     """
     if before.segment is None and before.records == 0:
-        yield Finding("the log does not begin with a config header: its records have no metric and no direction", line=1)
+        yield Finding(
+            "the log does not begin with a config header: its records have no metric and no direction", line=1
+        )
 
 
 @rule("S403", "run-gap", Severity.WARNING, "event", "autoresearch:run")
@@ -52,7 +54,7 @@ def run_gap(run: Run, before: State, record: Record) -> Findings:
     Fix: unsafe; renumber in file order, if no run was lost.
     """
     expected = _expected(before)
-    if run.run not in before.runs_seen and run.run > expected + before.unread and not (run.run == 0):
+    if run.run not in before.runs_seen and run.run > expected + before.unread and run.run != 0:
         yield Finding(f"run {run.run} where run {expected} was expected", "run")
 
 
@@ -131,7 +133,9 @@ def secondary_metric_missing(run: Run, before: State, record: Record) -> Finding
         said = str(load(run.asi))
         missing = {name for name in missing if name not in said}
     if missing:
-        listed = ", ".join(map(repr, sorted(missing)[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
+        listed = ", ".join(map(repr, sorted(missing)[:8])) + (
+            f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        )
         yield Finding(f"earlier runs of the segment had {listed}", "metrics")
 
 
@@ -157,7 +161,13 @@ def confidence_differs(run: Run, before: State, record: Record) -> Findings:
     Fix: none needed.
     """
     segment = before.segment
-    if run.confidence is None or segment is None or segment.direction is None or segment.lost_run or segment.lost_header:
+    if (
+        run.confidence is None
+        or segment is None
+        or segment.direction is None
+        or segment.lost_run
+        or segment.lost_header
+    ):
         return
     if not segment.confidences_agree([run.metric], [run.status], [run.confidence]):
         yield Finding(f"the stored confidence {run.confidence} is not what the runs so far give", "confidence")

@@ -127,7 +127,6 @@ def upgrade() -> None:
         sa.Column("best_id", sa.BigInteger),
         sa.Column("best", sa.Float),
         sa.Column("best_residue", sa.Float),
-        sa.Column("runs_to_best", sa.Integer),
         sa.Column("confidence", sa.Float),
         sa.PrimaryKeyConstraint("session", "segment"),
         sqlite_with_rowid=False,
