@@ -79,7 +79,8 @@ class Runs(NamedTuple):
         p = run.place
         return cls(
             (p.line,), (p.offset,), (p.size,), (run.run,), (run.status,), (run.metric,), (run.commit,),
-            (run.description,), (run.at_ms,), (run.confidence,), (run.metrics,), (run.asi,), (run.extras,), (run.shape,), run.time_unit,
+            (run.description,), (run.at_ms,), (run.confidence,), (run.metrics,), (run.asi,), (run.extras,),
+            (run.shape,), run.time_unit,
         )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ def test_sql_only_reads(statement: str, samples: Path):
     assert (code, out) == (2, "")
     assert err.startswith("ledger: the database refused the statement: ") and err.count("\n") == 1
     assert (samples / "mirror.db").read_bytes() == before
-    assert sorted(path.name for path in samples.iterdir()) == ["mirror.db"]
+    assert {path.name.partition("-")[0] for path in samples.iterdir()} == {"mirror.db"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import sqlite3
 
 from ledger.mirror import schema
-from ledger.mirror.views import SEGMENT_STATS
+from ledger.mirror.statistics import SEGMENT_STATS
 
 _COLUMNS = ", ".join(column.name for column in schema.segment_stat.columns)
 _SPAN = "{0}session = ? AND {0}segment BETWEEN ? AND ?"

@@ -89,7 +89,7 @@ def open_reader(path: Path) -> Iterator[Connection | None]:
         yield None
         return
     with _translated(path):
-        engine = _engine(path, "ro", "BEGIN")
+        engine = _engine(path, _reading_mode(path), "BEGIN")
         try:
             connection = _connect_for_reading(engine, path)
             try:
@@ -99,6 +99,12 @@ def open_reader(path: Path) -> Iterator[Connection | None]:
                 connection.close()
         finally:
             engine.dispose()
+
+
+def _reading_mode(path: Path) -> str:
+    """Say how to open a mirror for reading: a write-ahead log wants files beside it, which not every folder takes."""
+    beside = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
+    return "ro" if beside or os.access(path.parent, os.W_OK) else "ro&immutable=1"
 
 
 def _connect_for_reading(engine: Engine, path: Path) -> Connection:

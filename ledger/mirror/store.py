@@ -40,10 +40,29 @@ class Session(NamedTuple):
     @property
     def file(self) -> Path:
         """The log's file, also where the bytes of its path are not UTF-8."""
-        path = Path(self.path)
-        if "\\x" not in self.path or path.exists():
-            return path
-        return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), self.path.encode())))
+        return _file(self.path)
+
+    @property
+    def missing(self) -> bool:
+        """Whether the log's file is gone; one that may not be looked at is not."""
+        return _missing(self.path)
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if "\\x" not in text or os.path.lexists(path):
+        return path
+    return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode())))
+
+
+def _missing(text: str) -> bool:
+    try:
+        _file(text).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def driver(connection: Connection) -> sqlite3.Connection:
@@ -74,9 +93,8 @@ def every(connection: sqlite3.Connection) -> list[Session]:
 
 def lost(connection: sqlite3.Connection) -> list[Session]:
     """List the sessions whose files are gone."""
-    paths = [row[0] for row in connection.execute("SELECT path FROM session") if not Path(row[0]).exists()]
-    found = [session for path in paths if (session := find(connection, Path(path))) is not None]
-    return [session for session in found if not session.file.exists()]
+    paths = [row[0] for row in connection.execute("SELECT path FROM session") if _missing(row[0])]
+    return [session for path in paths if (session := find(connection, Path(path))) is not None]
 
 
 def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int]:

@@ -41,14 +41,13 @@ def sync_log(
         return outcome
 
 
-def _run_json(path: Path) -> bytes | None:
-    return read_small(run_json_of(path)) if run_json_of(path).exists() else None
+
 
 
 def mark_gone(connection: Connection) -> list[Session]:
     """Mark the sessions whose file is missing, and give those that were not marked yet."""
     raw = store.driver(connection)
-    gone = [session for session in store.every(raw) if not session.gone and not session.file.exists()]
+    gone = [session for session in store.lost(raw) if not session.gone]
     for session in gone:
         with connection.begin():
             store.mark_gone(raw, session)
@@ -88,7 +87,7 @@ def _differs(known: Session, path: Path) -> bool:
 def _sync(
     raw: sqlite3.Connection, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None
 ) -> Outcome:
-    known = store.find(raw, path) or _moved(path, file, store.lost(raw) if lost is None else lost)
+    known = store.find(raw, path) or _moved(raw, path, file, store.lost(raw) if lost is None else lost)
     if known is None:
         return _load(raw, path, file, None, options, "new")
     if options.replace:
@@ -109,13 +108,14 @@ def _sync(
     return outcome._replace(status="moved") if moved and outcome.status == "unchanged" else outcome
 
 
-def _moved(path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
+def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
     """Find the session that this file was before it was moved: old path gone, whole mirrored prefix the same."""
     for candidate in lost:
-        if 0 < candidate.size <= file.size and not candidate.file.exists():
+        if 0 < candidate.size <= file.size and candidate.missing:
             with open_log(path) as again:
-                if again.skip(candidate.size).hex() == candidate.sha256:
-                    return candidate
+                same = again.skip(candidate.size).hex() == candidate.sha256
+            if same and (current := store.find(raw, Path(candidate.path))):  # no other log has become it meanwhile
+                return current
     return None
 
 

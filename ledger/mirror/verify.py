@@ -19,8 +19,9 @@ _LINE = 2**schema.LINE_BITS - 1
 
 
 class Proof(NamedTuple):
-    """Say whether a session's bytes and values are the log's. `difference` is the first line that differs,
-    0 that of run.json.
+    """Say whether a session's bytes and values are the log's.
+
+    `difference` is the first line that differs, 0 where run.json does.
 
     `gone` tells that there is no file to compare with: the bytes are then compared with the hash of the last sync.
     """
@@ -53,7 +54,7 @@ def verify(raw: sqlite3.Connection, session: Session) -> Proof:
     path = session.file
     source, pending, difference = None, 0, None
     bytes_ok = prefix == session.sha256 and size == session.size + session.tail_size
-    gone = not path.exists()
+    gone = session.missing
     if not gone:
         with open_log(path) as file:
             source = file.skip(size).hex()

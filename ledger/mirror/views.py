@@ -1,114 +1,11 @@
 """The views: plain SQL over the mirror's tables, the same in the database, in `sync` and in queries (PROTOCOLS 5, 6).
 
-`{scope}` narrows what a select reads; in the database's views it is empty. `SEGMENT_STATS` costs a sort of all runs, so
-`sync` materialises it for the segments it touched. Streaks need no sort, and are counted when they are asked for.
+`{scope}` narrows what a select reads; in the database's views it is empty.
 """
 
 from typing import NamedTuple
 
-KEPT = "('keep', 'baseline')"
-FAILED = "('discard', 'crash')"
-
-
-def _iso(ms: str) -> str:
-    """Write UTC milliseconds as ISO-8601 text; the remainder is made positive, for times before 1970."""
-    rest = f"((({ms}) % 1000) + 1000) % 1000"
-    return (
-        f"strftime('%Y-%m-%dT%H:%M:%S', (({ms}) - {rest}) / 1000, 'unixepoch')"
-        f" || '.' || substr('000' || ({rest}), -3) || 'Z'"
-    )
-
-
-def _finite(expression: str) -> str:
-    """Give null for what is no finite number: infinity minus itself is null."""
-    return f"CASE WHEN ({expression}) - ({expression}) = 0 THEN {expression} END"
-
-
-def _percent(value: str, baseline: str) -> str:
-    return _finite(f"({value} - {baseline}) / nullif(abs({baseline}), 0.0) * 100")
-
-
-def _improvement(best: str, baseline: str, direction: str) -> str:
-    change = f"({best} - {baseline}) / nullif(abs({baseline}), 0.0) * 100"
-    return _finite(f"CASE {direction} WHEN 'higher' THEN {change} ELSE 0.0 - {change} END")
-
-
-_IMPROVEMENT = _improvement("t.best", "t.baseline", "g.direction")
-_SIGN = "CASE g.direction WHEN 'lower' THEN 1 WHEN 'higher' THEN -1 END"
-
-_MEDIAN = """(SELECT (min(v) + max(v)) / 2 FROM (
-    SELECT {value} AS v, row_number() OVER (ORDER BY {value}) AS n
-    FROM run WHERE id BETWEEN {of}.lo AND {of}.hi AND status <> 'crash'
-  ) AS ordered WHERE n IN (({of}.measured + 1) / 2, ({of}.measured + 2) / 2))"""
-
-SEGMENT_STATS = f"""
-WITH counts AS MATERIALIZED (
-  SELECT g.session, g.segment, g.direction,
-    count(CASE WHEN NOT (r.status = 'baseline' AND r.run = 0) THEN 1 END) AS runs,
-    count(CASE WHEN r.status = 'keep' THEN 1 END) AS keep,
-    count(CASE WHEN r.status = 'discard' THEN 1 END) AS discard,
-    count(CASE WHEN r.status = 'crash' THEN 1 END) AS crash,
-    count(CASE WHEN r.status = 'checks_failed' THEN 1 END) AS checks_failed,
-    min(r.id) AS lo, max(r.id) AS hi,
-    max(CASE WHEN r.status <> 'measured' THEN r.id END) AS last_decided,
-    count(CASE WHEN r.status <> 'crash' THEN 1 END) AS measured,
-    min(r.at_ms) AS first_ms, max(r.at_ms) AS last_ms,
-    coalesce(
-      min(CASE WHEN r.status = 'baseline' THEN r.id END), min(CASE WHEN r.status <> 'crash' THEN r.id END)
-    ) AS baseline_id
-  FROM segment AS g CROSS JOIN run AS r
-  WHERE r.id BETWEEN (g.session << 32) + g.line AND (g.session << 32) + coalesce((
-    SELECT min(n.line) - 1 FROM segment AS n WHERE n.session = g.session AND n.segment = g.segment + 1
-  ), 4294967295) {{scope}}
-  GROUP BY g.session, g.segment
-), centred AS MATERIALIZED (
-  SELECT c.*, b.metric AS baseline, {_MEDIAN.format(value="metric", of="c")} AS centre,
-    CASE WHEN g.direction IS NOT NULL THEN (
-      SELECT id FROM (
-        SELECT k.id, k.metric * ({_SIGN}) AS v, coalesce(k.metric_residue, 0.0) * ({_SIGN}) AS w
-        FROM run AS k WHERE k.id BETWEEN c.lo AND c.hi AND k.status IN {KEPT}
-      ) AS kept ORDER BY v, w, id LIMIT 1
-    ) END AS best_id
-  FROM counts AS c
-  JOIN segment AS g ON g.session = c.session AND g.segment = c.segment
-  LEFT JOIN run AS b ON b.id = c.baseline_id
-), spread AS MATERIALIZED (
-  SELECT m.*, k.metric AS best, k.metric_residue AS best_residue,
-    CASE WHEN m.measured >= 3 AND (k.metric - m.baseline) * CASE m.direction WHEN 'lower' THEN -1 ELSE 1 END > 0
-      THEN {_MEDIAN.format(value="abs(metric - m.centre)", of="m")} END AS mad
-  FROM centred AS m LEFT JOIN run AS k ON k.id = m.best_id
-)
-SELECT session, segment, runs, keep, discard, crash, checks_failed,
-  runs - keep - discard - crash - checks_failed AS other, last_decided, first_ms, last_ms,
-  baseline_id, baseline, best_id, best, best_residue,
-  {_finite("abs(best - baseline) / nullif(mad, 0.0)")} AS confidence
-FROM spread
-"""
-"""One row a segment that has runs: counts, baseline, best, confidence."""
-
-STREAKS = f"""
-  SELECT i.session, i.segment, i.first_id, i.last_id, i.length,
-    CASE WHEN i.last_id = t.last_decided THEN 1 ELSE 0 END AS current
-  FROM (
-    SELECT session, segment, min(id) AS first_id, max(id) AS last_id, count(*) AS length
-    FROM (
-      SELECT id, id >> 32 AS session, segment, status,
-        sum(CASE WHEN status IN {FAILED} THEN 0 ELSE 1 END) OVER (ORDER BY id) AS island
-      FROM run WHERE status <> 'measured'
-    ) AS marked
-    WHERE status IN {FAILED} GROUP BY session, segment, island
-  ) AS i JOIN segment_stat AS t ON t.session = i.session AND t.segment = i.segment
-"""
-"""One row a maximal run of failed runs; undecided results are passed over.
-
-Islands are counted over all rows at once, in the order of their key, which needs no sort; grouping by segment parts
-them.
-"""
-
-_LONGEST = f"""
-  SELECT session, segment, max(length) AS longest, max(CASE WHEN current = 1 THEN length END) AS current
-  FROM ({STREAKS}) AS each_streak GROUP BY session, segment
-"""
+from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, iso_text, percent
 
 
 class View(NamedTuple):
@@ -150,14 +47,14 @@ SELECT s.key AS session, s.path, s.dialect, g.name, g.metric_name, coalesce(g.un
   (SELECT count(*) FROM segment AS n WHERE n.session = s.id) AS segments,
   coalesce(a.runs, 0) AS runs, coalesce(a.keep, 0) AS keep, coalesce(a.discard, 0) AS discard,
   coalesce(a.crash, 0) AS crash, coalesce(a.checks_failed, 0) AS checks_failed, coalesce(a.other, 0) AS other,
-  t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best, {_IMPROVEMENT} AS improvement_pct, t.confidence,
-  coalesce(k.current, 0) AS streak, s.state, {_iso("a.first_ms")} AS first_at, {_iso("a.last_ms")} AS last_at,
+  t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best, {IMPROVEMENT} AS improvement_pct, t.confidence,
+  coalesce(k.current, 0) AS streak, s.state, {iso_text("a.first_ms")} AS first_at, {iso_text("a.last_ms")} AS last_at,
   coalesce(d.errors, 0) AS errors, coalesce(d.warnings, 0) AS warnings
 FROM session AS s
 LEFT JOIN ({_SHOWN}) AS w ON w.session = s.id
 LEFT JOIN segment AS g ON g.session = w.session AND g.segment = w.segment
 LEFT JOIN segment_stat AS t ON t.session = w.session AND t.segment = w.segment
-LEFT JOIN ({_LONGEST}) AS k ON k.session = w.session AND k.segment = w.segment
+LEFT JOIN ({LONGEST}) AS k ON k.session = w.session AND k.segment = w.segment
 LEFT JOIN (
   SELECT session, sum(runs) AS runs, sum(keep) AS keep, sum(discard) AS discard, sum(crash) AS crash,
     sum(checks_failed) AS checks_failed, sum(other) AS other, min(first_ms) AS first_ms, max(last_ms) AS last_ms
@@ -183,13 +80,13 @@ SELECT s.path, g.segment, g.name, g.metric_name, g.unit, g.direction,
   coalesce(t.runs, 0) AS runs, coalesce(t.keep, 0) AS keep, coalesce(t.discard, 0) AS discard,
   coalesce(t.crash, 0) AS crash, coalesce(t.checks_failed, 0) AS checks_failed, coalesce(t.other, 0) AS other,
   {_RUN_OF.format("baseline_id")} AS baseline_run, t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best,
-  {_IMPROVEMENT} AS improvement_pct, t.confidence,
+  {IMPROVEMENT} AS improvement_pct, t.confidence,
   coalesce(k.current, 0) AS streak, coalesce(k.longest, 0) AS longest_streak,
-  {_iso("t.first_ms")} AS first_at, {_iso("t.last_ms")} AS last_at
+  {iso_text("t.first_ms")} AS first_at, {iso_text("t.last_ms")} AS last_at
 FROM segment AS g
 JOIN session AS s ON s.id = g.session
 LEFT JOIN segment_stat AS t ON t.session = g.session AND t.segment = g.segment
-LEFT JOIN ({_LONGEST}) AS k ON k.session = g.session AND k.segment = g.segment
+LEFT JOIN ({LONGEST}) AS k ON k.session = g.session AND k.segment = g.segment
 """,
         "path, segment",
     ),
@@ -199,13 +96,13 @@ LEFT JOIN ({_LONGEST}) AS k ON k.session = g.session AND k.segment = g.segment
         _columns("path line segment run status metric delta_pct best_so_far is_best commit description at confidence"),
         f"""
 SELECT s.path, r.id & 4294967295 AS line, r.segment, r.run, r.status, r.metric,
-  CASE WHEN r.status <> 'crash' THEN {_percent("r.metric", "t.baseline")} END AS delta_pct,
+  CASE WHEN r.status <> 'crash' THEN {percent("r.metric", "t.baseline")} END AS delta_pct,
   CASE g.direction
     WHEN 'lower' THEN min(CASE WHEN r.status IN {KEPT} THEN r.metric END) OVER so_far
     WHEN 'higher' THEN max(CASE WHEN r.status IN {KEPT} THEN r.metric END) OVER so_far
   END AS best_so_far,
   CASE WHEN r.id = t.best_id THEN 1 ELSE 0 END AS is_best,
-  r."commit", r.description, {_iso("r.at_ms")} AS at, r.confidence
+  r."commit", r.description, {iso_text("r.at_ms")} AS at, r.confidence
 FROM run AS r
 JOIN session AS s ON s.id = r.id >> 32
 JOIN segment AS g ON g.session = r.id >> 32 AND g.segment = r.segment
@@ -223,8 +120,8 @@ WINDOW so_far AS (PARTITION BY r.id >> 32, r.segment ORDER BY r.id)
             "path segment run metric improvement_pct confidence commit description at name metric_name unit direction"
         ),
         f"""
-SELECT s.path, r.segment, r.run, r.metric, {_IMPROVEMENT} AS improvement_pct, t.confidence, r."commit", r.description,
-  {_iso("r.at_ms")} AS at, g.name, g.metric_name, g.unit, g.direction
+SELECT s.path, r.segment, r.run, r.metric, {IMPROVEMENT} AS improvement_pct, t.confidence, r."commit", r.description,
+  {iso_text("r.at_ms")} AS at, g.name, g.metric_name, g.unit, g.direction
 FROM segment_stat AS t
 JOIN run AS r ON r.id = t.best_id
 JOIN segment AS g ON g.session = t.session AND g.segment = t.segment
@@ -251,7 +148,7 @@ JOIN run AS z ON z.id = k.last_id
         "Every record that is no run, in file order: headers, markers, decisions, hooks, codex events, unknown types.",
         _columns("path line segment kind state run at detail"),
         f"""
-SELECT s.path, e.id & 4294967295 AS line, e.segment, e.kind, e.state, e.run, {_iso("e.at_ms")} AS at, e.detail
+SELECT s.path, e.id & 4294967295 AS line, e.segment, e.kind, e.state, e.run, {iso_text("e.at_ms")} AS at, e.detail
 FROM event AS e JOIN session AS s ON s.id = e.id >> 32
 """,
         "path, line",
@@ -266,7 +163,7 @@ FROM event AS e JOIN session AS s ON s.id = e.id >> 32
         f"""
 WITH entries AS (
   SELECT g.session, g.metric_name, g.unit, g.direction, t.best, coalesce(t.best_residue, 0.0) AS best_residue,
-    {_SIGN} AS sign, {_IMPROVEMENT} AS improvement_pct, t.confidence, (g.session << 32) + g.line AS first_id, t.best_id,
+    {SIGN} AS sign, {IMPROVEMENT} AS improvement_pct, t.confidence, (g.session << 32) + g.line AS first_id, t.best_id,
     sum(coalesce(t.runs, 0)) OVER whole AS runs, sum(coalesce(t.keep, 0)) OVER whole AS keep,
     sum(coalesce(t.runs, 0)) OVER (
       PARTITION BY g.session, g.metric_name, g.unit, g.direction ORDER BY g.segment
@@ -274,8 +171,8 @@ WITH entries AS (
     ) - coalesce(t.runs, 0) AS runs_before,
     row_number() OVER (
       PARTITION BY g.session, g.metric_name, g.unit, g.direction
-      ORDER BY CASE WHEN t.best IS NULL THEN 1 ELSE 0 END, t.best * ({_SIGN}),
-        coalesce(t.best_residue, 0.0) * ({_SIGN}), g.segment
+      ORDER BY CASE WHEN t.best IS NULL THEN 1 ELSE 0 END, t.best * ({SIGN}),
+        coalesce(t.best_residue, 0.0) * ({SIGN}), g.segment
     ) AS place
   FROM segment AS g
   LEFT JOIN segment_stat AS t ON t.session = g.session AND t.segment = g.segment

@@ -58,4 +58,5 @@ def run_rules(rules: Iterable[Rule], *arguments: Any) -> list[tuple[Rule, Findin
     return [(known, finding) for known in rules for finding in known.check(*arguments)]
 
 
-from ledger.rules import event, line, record, replay, sequence  # noqa: E402, F401 - they register themselves
+# They register themselves.
+from ledger.rules import event, iteration, line, record, replay, sequence, spelling  # noqa: E402, F401

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ledger.diagnostics import Finding, Severity
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES, SPELLINGS
 from ledger.dialects.base import TYPES, Field, Kind
 from ledger.numbers import is_number
 from ledger.rules import rule
@@ -71,13 +70,13 @@ def missing_key(record: Record) -> Findings:
     for prefix, fields, values in _objects(record):
         for field in fields:
             if field.presence == "required" and field.key not in values:
-                yield Finding(f"{_article(record.kind.name)} needs the key {prefix + field.key!r}")
+                yield Finding(f"{article(record.kind.name)} needs the key {prefix + field.key!r}")
     measured = any(field.key == "median" for field in record.kind.fields)
     if measured and record.values.keys().isdisjoint(("value", "median")):
         yield Finding("a result needs the key 'value' or 'median'")
 
 
-def _article(noun: str) -> str:
+def article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
@@ -96,7 +95,7 @@ def wrong_type(record: Record) -> Findings:
 
 def _a_type(field: Field) -> str:
     kind = {"time": "an ISO-8601 time", "epoch": "a time in seconds or milliseconds since the epoch"}.get(field.type)
-    return (kind or _article(field.type)) + (" or null" if field.null else "")
+    return (kind or article(field.type)) + (" or null" if field.null else "")
 
 
 @rule("R203", "value-not-in-list", Severity.ERROR, "record", *_ALL)
@@ -143,19 +142,6 @@ def empty_value(record: Record) -> Findings:
             yield Finding(f"{name!r} must not be empty", field.key)
 
 
-@rule("R206", "advised-key-missing", Severity.WARNING, "record", "autoresearch")
-def advised_key_missing(record: Record) -> Findings:
-    """Report a key that every writer should give, and that a reader can do without.
-
-    Why: a run without time, commit or description cannot be placed or understood later.
-    Example: a run without `timestamp`.
-    Fix: none by machine; add the key if its value is known.
-    """
-    for field in record.kind.fields:
-        if field.presence == "advised" and field.key not in record.values:
-            yield Finding(f"{_article(record.kind.name)} should have the key {field.key!r}")
-
-
 @rule("R207", "unknown-key", Severity.ERROR, "record", "codex")
 def unknown_key(record: Record) -> Findings:
     """Report a key that a codex record must not have.
@@ -168,7 +154,7 @@ def unknown_key(record: Record) -> Findings:
         known = {field.key for field in fields}
         for key in values:
             if key not in known:
-                yield Finding(f"{_article(record.kind.name)} has no key {prefix + key!r}", key)
+                yield Finding(f"{article(record.kind.name)} has no key {prefix + key!r}", key)
 
 
 @rule("R208", "unreadable-time", Severity.ERROR, "record", *_ALL)
@@ -210,117 +196,6 @@ def time_without_offset(record: Record) -> Findings:
             read = parse_iso(value)
             if read is not None and not read[1]:
                 yield Finding(f"{name!r} states no offset and is read as UTC", field.key)
-
-
-@rule("R211", "forbidden-metric-name", Severity.ERROR, "record", "autoresearch")
-def forbidden_metric_name(record: Record) -> Findings:
-    """Report a secondary metric that is nameless or named like a JavaScript prototype key.
-
-    Why: other readers of these logs are JavaScript programs, which such a name breaks or fools.
-    Example: `"metrics":{"__proto__":1}`.
-    Fix: none by machine; rename the metric in the benchmark.
-    """
-    metrics = record.values.get("metrics")
-    if record.kind.name == "run" and isinstance(metrics, dict):
-        for name in metrics:
-            if name in FORBIDDEN_NAMES:
-                yield Finding(f"a secondary metric must not be named {name!r}", "metrics")
-
-
-@rule("R212", "secondary-not-a-number", Severity.WARNING, "record", "autoresearch")
-def secondary_not_a_number(record: Record) -> Findings:
-    """Report a secondary metric whose value is no number. It is kept with the run, not among the metrics.
-
-    Why: it cannot be compared or drawn.
-    Example: `"metrics":{"report":"out/1.txt"}`.
-    Fix: none needed; such facts belong into `asi`.
-    """
-    metrics = record.values.get("metrics")
-    if record.kind.name == "run" and isinstance(metrics, dict):
-        for name, value in metrics.items():
-            if not is_number(value):
-                yield Finding(f"the secondary metric {name!r} is no number: {show(value)}", "metrics")
-
-
-@rule("R213", "foreign-spelling", Severity.WARNING, "record", "autoresearch")
-def foreign_spelling(record: Record) -> Findings:
-    """Report a header key in another tool's spelling. It is read as the protocol's.
-
-    Why: readers that know only `metricName` see a header without a metric.
-    Example: `"metric_name":"total_ms"`.
-    Fix: unsafe; the key is respelt.
-    """
-    if record.kind.name == "config":
-        for key in record.raw:
-            if key in SPELLINGS:
-                yield Finding(f"{key!r} is spelt {SPELLINGS[key]!r} in this protocol", key)
-
-
-@rule("R214", "run-with-type", Severity.WARNING, "record", "autoresearch")
-def run_with_type(record: Record) -> Findings:
-    """Report a run that carries a `type`. It counts as a run.
-
-    Why: runs have no `type` in this protocol, and readers that go by it skip the record.
-    Example: `{"type":"result","run":4,…}`.
-    Fix: none needed; have the writer drop the key.
-    """
-    if record.kind.name == "run" and "type" in record.values:
-        yield Finding(f"a run has no 'type' in this protocol, this one says {show(record.values['type'])}", "type")
-
-
-_COMMIT = re.compile(r"[0-9a-f]{7}")
-
-
-@rule("R215", "irregular-commit", Severity.WARNING, "record", "autoresearch")
-def irregular_commit(record: Record) -> Findings:
-    """Report a commit that is not 7 hex digits; a run that was not kept may have an empty one.
-
-    Why: a kept run is found again by its commit.
-    Example: `"commit":"none"`, or an empty commit on a keep.
-    Fix: none by machine; write the short hash.
-    """
-    commit, status = record.values.get("commit"), record.values.get("status")
-    if record.kind.name == "run" and isinstance(commit, str) and not _COMMIT.fullmatch(commit):
-        if commit:
-            yield Finding(f"'commit' should be 7 hex digits, not {show(commit)}", "commit")
-        elif status == "keep":
-            yield Finding("'commit' is empty on a kept run", "commit")
-
-
-@rule("R216", "run-zero", Severity.WARNING, "record", "autoresearch")
-def run_zero(record: Record) -> Findings:
-    """Report a run numbered 0.
-
-    Why: runs count from 1; a reader that divides by the number, or takes 0 for none, goes wrong.
-    Example: `{"run":0,…}`.
-    Fix: none needed.
-    """
-    if record.kind.name == "run" and record.values.get("run") == 0 and type(record.values["run"]) is int:
-        yield Finding("runs are numbered from 1, this one is run 0", "run")
-
-
-@rule("R217", "backstop-ack-not-running", Severity.ERROR, "record", "autoresearch")
-def backstop_ack_not_running(record: Record) -> Findings:
-    """Report a `backstop_ack` on a marker other than `running`.
-
-    Why: it acknowledges a check-in of a session that goes on; on a concluded one it contradicts the state.
-    Example: `{"type":"status","state":"done","backstop_ack":200}`.
-    Fix: none by machine; write two markers.
-    """
-    if record.kind.name == "status" and "backstop_ack" in record.values and record.values.get("state") != "running":
-        yield Finding("'backstop_ack' may stand only on a running marker", "backstop_ack")
-
-
-@rule("R218", "unknown-record-type", Severity.WARNING, "record", "autoresearch")
-def unknown_record_type(record: Record) -> Findings:
-    """Report a record of a type that the protocol does not know. It is kept and never counted.
-
-    Why: another tool wrote it, or a misspelt run is missing from every count.
-    Example: `{"type":"finalize",…}`.
-    Fix: none needed.
-    """
-    if record.kind.name == "unknown" and isinstance(record.values.get("type"), str):
-        yield Finding(f"the type {show(record.values['type'])} is unknown; the record is kept and not counted", "type")
 
 
 @rule("R219", "foreign-record-type", Severity.ERROR, "record", "state-protocol", "codex")
