@@ -4,13 +4,13 @@ import io
 import os
 import sys
 import threading
+import time
 from itertools import count
 from pathlib import Path
 from typing import IO
 
 import pytest
 
-from ledger.cli import options
 from ledger.cli.options import beside, progress, replace_file
 from ledger.errors import LedgerError
 
@@ -138,7 +138,7 @@ class Terminal(io.StringIO):
 )
 def test_progress(out: io.StringIO, err: io.StringIO, seconds: float, shown: bool, monkeypatch: pytest.MonkeyPatch):
     clock = count(step=seconds)
-    monkeypatch.setattr(options.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
     assert list(progress(range(5), "sync")) == list(range(5))

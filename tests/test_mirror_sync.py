@@ -254,6 +254,33 @@ def test_a_copy_is_a_session_of_its_own_and_so_is_another_log_at_a_new_place(mir
     assert len({row["session"] for row in mirror.rows("sessions")}) == 3
 
 
+def test_of_two_copies_of_a_log_that_is_gone_one_is_it_and_the_other_is_new(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    log = cli.log(folder, SOUND)
+    assert cli.ledger(folder, "sync").code == 0
+    log.unlink()
+    for name in ("a", "b"):
+        cli.log(folder, SOUND, f"{name}/autoresearch.jsonl")
+    code, out, err = cli.ledger(folder, "sync", ".")
+    assert (code, [line.split()[0] for line in out.splitlines()], err) == (0, ["moved", "new"], "")
+    code, out, _ = cli.ledger(folder, "sync", ".")
+    assert (code, [line.split()[0] for line in out.splitlines()]) == (0, ["unchanged", "unchanged"])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may look everywhere")
+def test_a_log_that_may_not_be_looked_at_is_neither_gone_nor_in_the_way(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    hidden = cli.log(folder, SOUND, "hidden/autoresearch.jsonl")
+    assert cli.ledger(folder, "sync", hidden).code == 0
+    hidden.parent.chmod(0)
+    try:
+        copy = cli.log(folder, SOUND)
+        code, out, err = cli.ledger(folder, "sync")
+        assert (code, out.split()[0], err) == (0, "new", "") and copy.exists()
+    finally:
+        hidden.parent.chmod(0o755)
+
+
 def test_run_json_is_part_of_the_session(mirror: Mirror, tmp_path: Path) -> None:
     log = write(tmp_path.resolve(), "codex", HISTORY, CONFIG)
     beside = log.with_name("run.json")

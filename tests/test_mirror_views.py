@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.log import read_log
+from tests.damaged import anything
 from tests.mirroring import Mirror, examples, mirror_at, write
 from tests.oracle import fold, random_logs, strategies
 from tests.oracle.encode import Record
@@ -116,6 +117,17 @@ def test_views_are_the_fold_and_the_oracle(
     path = write(folder, "one", *log)
     try:
         agrees(mirror, path, log, dialect, DERIVED if wild else set())
+        agrees_with_fold(mirror, path)
+    finally:
+        mirror.forget(path)
+
+
+@examples(80)
+@given(log=anything)
+def test_views_are_the_fold_of_damaged_logs_too(mirror: Mirror, folder: Path, log: tuple[bytes, Record | None]) -> None:
+    path = write(folder, "one", *log)
+    try:
+        mirror.sync(path, quarantine=True)
         agrees_with_fold(mirror, path)
     finally:
         mirror.forget(path)

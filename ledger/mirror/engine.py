@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -37,7 +37,7 @@ def mirror_path(option: str | None) -> Path:
     return Path(named).expanduser().absolute()
 
 
-def _engine(path: Path, mode: str, begin: str) -> Engine:
+def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> Engine:
     """Make an engine on one file; `mode` is SQLite's open mode, `begin` how transactions start.
 
     The driver's own transaction handling is switched off: it would not roll back a failed migration.
@@ -50,6 +50,8 @@ def _engine(path: Path, mode: str, begin: str) -> Engine:
         connection.execute("PRAGMA cache_size = -24000")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         _synchronise(connection)
+        if query_only:
+            connection.execute("PRAGMA query_only = ON")
         return connection
 
     engine = create_engine("sqlite+pysqlite://", creator=connect)
@@ -89,34 +91,23 @@ def open_reader(path: Path) -> Iterator[Connection | None]:
         yield None
         return
     with _translated(path):
-        engine = _engine(path, _reading_mode(path), "BEGIN")
+        engine = _engine(path, _reading_mode(path), "BEGIN", query_only=True)
         try:
-            connection = _connect_for_reading(engine, path)
-            try:
+            with engine.connect() as connection:
                 _require_current(connection, path)
                 yield connection
-            finally:
-                connection.close()
         finally:
             engine.dispose()
 
 
 def _reading_mode(path: Path) -> str:
-    """Say how to open a mirror for reading: a write-ahead log wants files beside it, which not every folder takes."""
+    """Say how to open a mirror for reading, which `query_only` then makes sure of.
+
+    SQLite must be able to write, to undo what a killed writer left and to clear away its own files. In a folder that
+    nobody may write to, a mirror at rest is read as it stands.
+    """
     beside = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
-    return "ro" if beside or os.access(path.parent, os.W_OK) else "ro&immutable=1"
-
-
-def _connect_for_reading(engine: Engine, path: Path) -> Connection:
-    try:
-        return engine.connect()  # whose pragmas read the schema
-    except DBAPIError as error:
-        if "readonly" not in str(error):
-            raise
-    # A writer was killed and left its journal: only a writer may roll it back.
-    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as repair:
-        repair.execute("SELECT count(*) FROM sqlite_master")
-    return engine.connect()
+    return "rw" if beside or os.access(path.parent, os.W_OK) else "ro&immutable=1"
 
 
 @contextmanager

@@ -41,9 +41,6 @@ def sync_log(
         return outcome
 
 
-
-
-
 def mark_gone(connection: Connection) -> list[Session]:
     """Mark the sessions whose file is missing, and give those that were not marked yet."""
     raw = store.driver(connection)
