@@ -141,12 +141,14 @@ class Other(NamedTuple):
 class Unread(NamedTuple):
     """Stand for a line that yields no record: damaged, blank (`kind` `blank`), or refused by the record's rules.
 
-    `kind` is the record's kind as far as it could be told, else None; `run` its run number where one is legible.
+    `kind` is the record's kind as far as it could be told, else None; `run` its run number where one is legible;
+    `records` is how many records the line may hold, since writers without a lock put two on one.
     """
 
     place: Place
     kind: str | None
     run: int | None
+    records: int = 1
 
 
 Event = Runs | Header | Marker | Decision | Lifecycle | Other | Unread

@@ -130,7 +130,7 @@ class Reader:
         if isinstance(decoded.value, dict):
             self.state.region.note(decoded.value)
         if not readable or self.dialect is None:
-            return self._fold(Unread(place, None, None), None)
+            return self._fold(Unread(place, None, None, max(1, line.count(b'"run"'))), None)
         return self._record(decoded.value, place, line)
 
     def _record(self, raw: Mapping[str, Any], place: Place, line: bytes) -> Event:

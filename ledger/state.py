@@ -180,8 +180,8 @@ def _apply_unread(state: State, event: Unread) -> None:
     if event.run is not None:
         state.runs_lost.add(event.run)
     elif may_be_run:
-        state.unread_total += 1
-    state.unread += may_be_run
+        state.unread_total += event.records
+    state.unread += event.records if may_be_run else 0
     state.headers_lost += may_be_header
     if state.segment is not None:
         state.segment.touched |= kind in ("run", "result")
