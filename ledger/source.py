@@ -47,6 +47,10 @@ class LogFile:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
         self._stream.close()
 
     def peek(self) -> Iterator[tuple[int, bytes, bool]]:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Connection
 
 from ledger.mirror import queries, schema, store, views
+from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import Outcome
 from ledger.mirror.queries import Filters
@@ -45,6 +46,10 @@ class Mirror:
 
     def sync(self, log: Path, **options: Any) -> Outcome:
         return sync_log(self.connection, log, **options)
+
+    def sync_many(self, *logs: Path, **options: Any) -> None:
+        for _, outcome in sync_logs(self.connection, logs, **options):
+            assert isinstance(outcome, Outcome)
 
     def session(self, log: Path) -> store.Session:
         found = store.find(self.raw, log)

@@ -141,6 +141,6 @@ def test_progress(out: io.StringIO, err: io.StringIO, seconds: float, shown: boo
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    assert list(progress(range(5), "sync")) == list(range(5))
+    assert list(progress(range(5), "sync", len(range(5)))) == list(range(5))
     assert out.getvalue() == "" and ("sync" in err.getvalue()) is shown
     assert not shown or "100%" in err.getvalue()

@@ -62,16 +62,18 @@ def grow(mirror: Mirror, path: Path, data: bytes, cuts: list[int], **options: bo
 def agree(mirror: Mirror, folder: Path, log: tuple[bytes, Record | None], cuts: list[int], **options: bool) -> None:
     """Hold a log grown in steps, one taken at once, and one derived anew from its stored bytes to the same rows."""
     data, run_json = log
-    grown, whole = write(folder, "grown", b"", run_json), write(folder, "whole", data, run_json)
+    grown = write(folder, "grown", b"", run_json)
+    whole, twin = (write(folder, name, data, run_json) for name in ("whole", "twin"))
     try:
         grow(mirror, grown, data, cuts, **options)
-        mirror.sync(whole, **options)
+        mirror.sync_many(whole, twin, **options)
         expected = mirror.laid_open(whole)
+        assert mirror.laid_open(twin) == expected
         assert mirror.laid_open(grown) == expected
         mirror.rebuild(grown)
         assert mirror.laid_open(grown) == expected
     finally:
-        mirror.forget(grown, whole)
+        mirror.forget(grown, whole, twin)
 
 
 cuts = st.lists(st.tuples(st.integers(0, 4000), st.booleans()), max_size=6)

@@ -267,6 +267,17 @@ def test_of_two_copies_of_a_log_that_is_gone_one_is_it_and_the_other_is_new(tmp_
     assert (code, [line.split()[0] for line in out.splitlines()]) == (0, ["unchanged", "unchanged"])
 
 
+def test_a_run_json_that_cannot_be_read_is_in_no_other_log_s_way(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    for name in ("a", "z"):
+        cli.log(folder, SOUND.replace(b"speed", name.encode()), f"{name}/autoresearch.jsonl")
+    cli.log(folder, HISTORY, "m/autoresearch-results/events.jsonl")
+    (folder / "m/autoresearch-results/run.json").mkdir()
+    code, out, err = cli.ledger(folder, "sync", ".")
+    assert (code, [line.split()[0] for line in out.splitlines()]) == (2, ["new", "new"])
+    assert err.endswith("m/autoresearch-results/run.json: it is a folder\n") and err.count("\n") == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may look everywhere")
 def test_a_log_that_may_not_be_looked_at_is_neither_gone_nor_in_the_way(tmp_path: Path) -> None:
     folder = tmp_path.resolve()

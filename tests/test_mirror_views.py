@@ -14,7 +14,7 @@ from ledger.log import read_log
 from tests.damaged import anything
 from tests.mirroring import Mirror, examples, mirror_at, write
 from tests.oracle import fold, random_logs, strategies
-from tests.oracle.encode import Record
+from tests.oracle.encode import Num, Record, Style, lines
 from tests.reading import DIALECTS
 
 DERIVED = {"delta_pct", "improvement_pct", "confidence"}
@@ -191,6 +191,36 @@ def test_ranks_are_what_counting_gives(mirror: Mirror, folder: Path, data: st.Da
     try:
         for path in logs:
             mirror.sync(path)
+        ranked(mirror, logs)
+    finally:
+        mirror.forget(*logs)
+
+
+CLOSE = [
+    *("0.1", "0.10", "1e-1", "0.10000000000000000001", "0.10000000000000000002", "0.09999999999999999999"),
+    *("9007199254740992", "9007199254740993", "9007199254740993.0", "9007199254740992.5", "9.007199254740993e15"),
+]
+"""Numbers that are two to doubles, and many to those who read them exactly."""
+
+close_logs = st.lists(st.lists(st.sampled_from(CLOSE), min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+@examples(40)
+@given(first=close_logs, second=close_logs, direction=st.sampled_from(["lower", "higher"]))
+def test_of_numbers_that_doubles_do_not_tell_apart_the_best_is_the_best(
+    mirror: Mirror, folder: Path, first: list[list[str]], second: list[list[str]], direction: str
+) -> None:
+    logs: dict[Path, tuple[bytes, str, Record | None]] = {}
+    for name, segments in (("one", first), ("two", second)):
+        records: list[Record | str] = []
+        for metrics in segments:
+            records.append({"type": "config", "name": name, "metricName": "m", "bestDirection": direction})
+            kept = ({"run": len(records), "status": "keep", "metric": Num(metric)} for metric in metrics)
+            records.extend(kept)
+        logs[write(folder, name, lines(records, Style()))] = (lines(records, Style()), "autoresearch", None)
+    try:
+        for path, (data, dialect, _) in logs.items():
+            agrees(mirror, path, (data, None), dialect, DERIVED)
         ranked(mirror, logs)
     finally:
         mirror.forget(*logs)

@@ -97,7 +97,7 @@ def rebuild(db: str | None) -> None:
     with open_writer(where) as connection:
         raw = store.driver(connection)
         sessions = store.every(raw)
-        for session in progress(sessions, "rebuild"):
+        for session in progress(sessions, "rebuild", len(sessions)):
             with connection.begin():
                 if current := store.find(raw, Path(session.path)):  # another command may have changed it meanwhile
                     ingest_stored(raw, current)

@@ -4,9 +4,8 @@ import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -16,9 +15,10 @@ from ledger import render
 from ledger.cli.options import db_option, dialect_option, format_option, heard, logs_of, progress, replace_file, shown
 from ledger.errors import LedgerError
 from ledger.mirror import store
+from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
 from ledger.mirror.ingest import Outcome
-from ledger.mirror.sync import mark_gone, sync_log
+from ledger.mirror.sync import mark_gone
 from ledger.mirror.verify import Proof
 from ledger.mirror.verify import verify as verify_session
 from ledger.source import canonical, find_logs, session_log, show_path
@@ -50,9 +50,10 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     bulk = any(path.is_file() and path.stat().st_size > _BULK_BYTES for path in map(Path, paths))
     with open_writer(mirror_path(db), bulk=bulk) as connection:
         lost = store.lost(store.driver(connection))
-        take = partial(sync_log, connection, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
         logs, complete = _logs(paths, {session.path for session in lost})
-        codes = [_sync(take, path) for path in progress(logs, "sync")]
+        outcomes = sync_logs(connection, logs, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
+        with closing(outcomes):  # its thread ends before the connection does, also on Ctrl-C
+            codes = [_sync(outcome) for _, outcome in progress(outcomes, "sync", len(logs))]
         for session in mark_gone(connection):
             click.echo(f"gone: {shown(session.path)} is kept in the mirror", err=True)
     sys.exit(max(codes, default=0) if complete else 2)
@@ -65,12 +66,10 @@ def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:
     return [path for path in found if path is not None], complete
 
 
-def _sync(take: Callable[[Path], Outcome], path: Path) -> int:
-    """Sync one log, say what was done, and give the exit status that it deserves."""
-    try:
-        outcome = take(path)
-    except LedgerError as error:
-        click.echo(f"ledger: {error}", err=True)
+def _sync(outcome: Outcome | LedgerError) -> int:
+    """Say what was done with one log, and give the exit status that it deserves."""
+    if isinstance(outcome, LedgerError):
+        click.echo(f"ledger: {outcome}", err=True)
         return 2
     with heard():
         _report(outcome)

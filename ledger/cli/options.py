@@ -4,7 +4,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, TypeVar
@@ -130,13 +130,13 @@ def beside(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def progress(items: Sequence[Item], label: str) -> Iterator[Item]:
+def progress(items: Iterable[Item], label: str, count: int) -> Iterator[Item]:
     """Yield the items; past a second a bar on stderr counts them, where stderr is a terminal and stdout is not."""
     start, bar = time.monotonic(), None
     wanted = sys.stderr.isatty() and not sys.stdout.isatty()
     for place, item in enumerate(items):
         if wanted and bar is None and time.monotonic() - start > 1:
-            bar = click.progressbar(length=len(items), label=label, file=sys.stderr)
+            bar = click.progressbar(length=count, label=label, file=sys.stderr)
             bar.update(place)
         yield item
         if bar is not None:

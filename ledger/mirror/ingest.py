@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from ledger.diagnostics import Diagnostic
 from ledger.events import Unread
 from ledger.mirror import foldtext, store
+from ledger.mirror.ahead import Ahead, Step, steps
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
 from ledger.reader import TORN, Reader
-from ledger.source import Block, LogFile
+from ledger.source import LogFile
 
 _TORN_TAIL = "L115"
 
@@ -43,7 +44,7 @@ class Ingestion:
 
     def __init__(
         self, raw: sqlite3.Connection, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
-        store_blocks: bool = True,
+        store_blocks: bool = True, ahead: Ahead | None = None,
     ) -> None:  # fmt: skip
         self._raw = raw
         self._file = file
@@ -51,6 +52,7 @@ class Ingestion:
         self._session = session
         self._quarantine = quarantine
         self._store_blocks = store_blocks
+        self._ahead = ahead
         self._found: list[Diagnostic] = []
         self._errors = _known_errors(raw, session)
 
@@ -58,19 +60,16 @@ class Ingestion:
         """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
         session, reader = self._session, self._reader
         size, lines, tail, pending = session.size, session.lines, 0, 0
-        digest, fold = self._file.hash.hexdigest(), None
+        digest, fold = session.sha256, None
         with writing(self._raw, session.id) as writer:
             if reader.state.segment is not None and not size:
                 writer.segment(reader.state)  # a codex log's segment stands in its run.json
-            for block in self._file.blocks(size, lines + 1):
-                if not block.terminated:
-                    fold = foldtext.dump(reader.state)  # a later sync reads this line again
-                held_back = self._take(block, writer)
-                if held_back:
+            for step, hashed in self._ahead.steps if self._ahead else steps(self._file, reader, size, lines):
+                block, fold = step.block, step.fold
+                if not self._take(step, writer):
                     pending = len(block.data)
                 elif block.terminated:
-                    size, lines = size + len(block.data), lines + len(block.lines)
-                    digest = self._file.hash.hexdigest()
+                    size, lines, digest = size + len(block.data), lines + len(block.lines), hashed
                 else:
                     tail = len(block.data)
             reader.finish(undecided)
@@ -113,18 +112,18 @@ class Ingestion:
     def _failed(self) -> bool:
         return self._errors > 0 and not self._quarantine
 
-    def _take(self, block: Block, writer: RowWriter) -> bool:
-        """Write a block's rows, unless the log is refused anyway; tell whether it is a torn tail that is held back."""
-        for event in self._reader.read(block):
+    def _take(self, step: Step, writer: RowWriter) -> bool:
+        """Write a block's rows, unless the log is refused anyway; false for a torn tail, which is held back."""
+        for event, state in step.events:
             if isinstance(event, Unread) and event.kind == TORN and not self._quarantine:
                 self._drain()
-                return True
+                return False
             if not self._failed:
-                writer.event(event, self._reader.state)
+                writer.event(event, state)
         self._drain()
         if self._store_blocks and not self._failed:
-            writer.block(block)
-        return False
+            writer.block(step.block)
+        return True
 
     def _drain(self) -> None:
         """Take the reader's findings over. A torn tail that is held back is none of what is mirrored."""

@@ -24,8 +24,8 @@ _VALUES = 30_000
 _BLOCKS = 16
 """Blocks in one statement, a megabyte of text."""
 
-_LAST = 256
-"""Rows in the statements that take what is left at the end: one size, so that SQLite keeps them prepared."""
+_FEW = 8
+"""Rows up to which a statement of their own is not worth its preparation."""
 
 
 class Pipe:
@@ -57,8 +57,8 @@ class Pipe:
     def finish(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Wait for all before, and insert the last rows of a table here and now."""
         self.flush()
-        for start in range(0, len(rows), _LAST):
-            self._insert(table, rows[start : start + _LAST])
+        if rows:
+            self._insert(table, rows)
 
     def flush(self) -> None:
         """Wait until everything is stored."""
@@ -73,7 +73,7 @@ class Pipe:
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Insert many rows with one statement: for small rows that halves the cost. A few go one by one."""
         marks = f"({','.join('?' * len(rows[0]))})"
-        if len(rows) < _LAST and table != "block":
+        if len(rows) < _FEW:
             self._connection.executemany(f"INSERT INTO {table} VALUES {marks}", rows)
             return
         self._connection.execute(
@@ -88,12 +88,21 @@ class Pipe:
 @contextmanager
 def piped(connection: sqlite3.Connection) -> Iterator[Pipe]:
     """Open a pipe to a connection, which nothing else may use meanwhile except after `flush`."""
-    interval = sys.getswitchinterval()
     pipe = Pipe(connection)
-    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
-        yield pipe
-        pipe.flush()
+        with quick_switching():
+            yield pipe
+            pipe.flush()
     finally:
-        sys.setswitchinterval(interval)
         pipe.close()
+
+
+@contextmanager
+def quick_switching() -> Iterator[None]:
+    """Let a thread that waits for the interpreter have it soon."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _SWITCH_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

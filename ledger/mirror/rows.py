@@ -10,6 +10,7 @@ from ledger.diagnostics import Diagnostic
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Unread
 from ledger.jsontext import INT64, dump
 from ledger.mirror import schema
+from ledger.mirror.ahead import Frame
 from ledger.mirror.derive import DERIVATION
 from ledger.mirror.pipe import Pipe, piped
 from ledger.numbers import is_number, residue
@@ -44,7 +45,7 @@ class RowWriter:
         """Store a block's bytes."""
         self._rows["block"].append((self._session, block.offset, len(block.data), block.data))
 
-    def event(self, event: Event, state: State) -> None:
+    def event(self, event: Event, state: State | Frame) -> None:
         """Take an event that has just been folded into the state."""
         if isinstance(event, Runs):
             self._take_runs(event, state)
@@ -56,7 +57,7 @@ class RowWriter:
         if len(self._rows["run"]) + len(self._rows["event"]) + len(self._rows["unread"]) >= _FLUSH_ROWS:
             self.flush(state)
 
-    def segment(self, state: State) -> None:
+    def segment(self, state: State | Frame) -> None:
         """Store the current segment's header, which replaces that of a segment without runs."""
         current = state.current()
         values = (current.name, current.metric_name, current.unit, current.direction)
@@ -64,7 +65,7 @@ class RowWriter:
         self._opened = current.ordinal
         self._touch(current.ordinal)
 
-    def flush(self, state: State) -> None:
+    def flush(self, state: State | Frame) -> None:
         """Hand rows to the pipe, and derive the segments whose runs are all stored."""
         for table, rows in self._rows.items():
             self._rows[table] = self._pipe.insert(table, rows)
@@ -73,7 +74,7 @@ class RowWriter:
             self._derive(waiting - 1)
             self._derive_from = waiting
 
-    def finish(self, state: State, found: Iterable[Diagnostic]) -> None:
+    def finish(self, state: State | Frame, found: Iterable[Diagnostic]) -> None:
         """Store what is left, derive what that touched, and store the findings."""
         self._settle()
         if self._derive_from is not None:
@@ -82,7 +83,7 @@ class RowWriter:
             (self._session, d.line, d.column, d.code, d.name, d.severity.value, d.message, d.source, None)
             for d in found
         ]
-        self._pipe.finish("diagnostic", rows)
+        self._pipe.finish("diagnostic", self._pipe.insert("diagnostic", rows))
 
     def _settle(self) -> None:
         for table, rows in self._rows.items():
@@ -96,7 +97,7 @@ class RowWriter:
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
 
-    def _take_runs(self, runs: Runs, state: State) -> None:
+    def _take_runs(self, runs: Runs, state: State | Frame) -> None:
         ordinal = state.current().ordinal
         if self._opened != ordinal:
             self.segment(state)  # it has no header, or an earlier sync opened it
@@ -145,7 +146,7 @@ class RowWriter:
                 for name, value in values.items()
             ]
 
-    def _take_event(self, event: Header | Marker | Decision | Lifecycle | Other, state: State) -> None:
+    def _take_event(self, event: Header | Marker | Decision | Lifecycle | Other, state: State | Frame) -> None:
         row: tuple[str, str | None, Any, int | None, str | None]
         if isinstance(event, Header):
             self.segment(state)
@@ -163,7 +164,7 @@ class RowWriter:
         line, offset, size = event.place
         self._rows["event"].append((self._base + line, ordinal, offset, size, *row, dump(event.detail)))
 
-    def _decide(self, decision: Decision, state: State) -> None:
+    def _decide(self, decision: Decision, state: State | Frame) -> None:
         """Give the decided run its new status, wherever its segment is."""
         result = state.results.get(decision.run)
         if decision.action == "stop" or result is None:

@@ -18,6 +18,10 @@ _COLUMNS = tuple(column.name for column in schema.session.columns)
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
+NOTHING = hashlib.sha256().hexdigest()
+"""The hash of no bytes."""
+
+
 class Session(NamedTuple):
     """Hold a session's row; see the schema for what each column means."""
 
@@ -91,6 +95,11 @@ def every(connection: sqlite3.Connection) -> list[Session]:
     return [Session(*row) for row in connection.execute("SELECT * FROM session ORDER BY path")]
 
 
+def paths(connection: sqlite3.Connection) -> set[str]:
+    """Give the paths of all sessions."""
+    return {row[0] for row in connection.execute("SELECT path FROM session")}
+
+
 def lost(connection: sqlite3.Connection) -> list[Session]:
     """List the sessions whose files are gone."""
     paths = [row[0] for row in connection.execute("SELECT path FROM session") if _missing(row[0])]
@@ -112,13 +121,18 @@ def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int
     return list(found)
 
 
+def blank(session_id: int, key: str, path: Path) -> Session:
+    """Make the row of a session of which nothing is mirrored yet."""
+    return Session(session_id, key, path_text(path), None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0)
+
+
 def add(connection: sqlite3.Connection, path: Path) -> int:
     """Make the row of a new session and return its id."""
     text = path_text(path)
     digest = hashlib.sha256(text.encode()).hexdigest()
     taken = {row[0] for row in connection.execute("SELECT key FROM session WHERE key LIKE ?", (digest[:8] + "%",))}
     key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
-    values = (key, text, None, 0, hashlib.sha256().hexdigest(), 0, 0, 0, "none", "", None, False, False, 0)
+    values = blank(0, key, path)[1:]
     cursor = connection.execute(
         f"INSERT INTO session ({', '.join(_COLUMNS[1:])}) VALUES ({','.join('?' * len(values))})", values
     )

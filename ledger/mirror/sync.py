@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RootTransaction
 
 from ledger.dialects import by_name
 from ledger.jsontext import decode
 from ledger.log import open_reader
 from ledger.mirror import foldtext, store
+from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.mirror.store import Session
@@ -22,23 +23,33 @@ _REPLAY_ENDS = ("E354", "E355")
 
 def sync_log(
     connection: Connection, path: Path, *, dialect: str | None = None, quarantine: bool = False, replace: bool = False,
-    lost: Sequence[Session] | None = None,
+    lost: Sequence[Session] | None = None, ahead: Ahead | None = None,
 ) -> Outcome:  # fmt: skip
     """Mirror one log in one transaction. Raises LedgerError if it cannot be read, or is rewritten meanwhile.
 
     `lost` are the sessions whose files are gone, if the caller looked already: one of them may be this log, moved.
+    `ahead` is what was read of a log that the mirror did not have; it is closed here.
     """
     raw = store.driver(connection)
-    with open_log(path) as file:
-        known = store.find(raw, path)
+    options = _Options(dialect, quarantine, replace)
+    with ahead.file if ahead else open_log(path) as file:
+        known = None if ahead else store.find(raw, path)
         if known is not None and (quick := _unchanged(raw, known, path, file, dialect)) is not None:
             file.check_unchanged()
             return quick
+        if known is None:
+            with connection.begin() as transaction:
+                if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
+                    return _settle(transaction, _sync(raw, path, file, options, lost, ahead))
     with open_log(path) as file, connection.begin() as transaction:
-        outcome = _sync(raw, path, file, _Options(dialect, quarantine, replace), lost)
-        if outcome.status in ("refused", "waiting"):
-            transaction.rollback()
-        return outcome
+        return _settle(transaction, _sync(raw, path, file, options, lost))
+
+
+def _settle(transaction: RootTransaction, outcome: Outcome) -> Outcome:
+    """Undo what was done for a log that is not taken."""
+    if outcome.status in ("refused", "waiting"):
+        transaction.rollback()
+    return outcome
 
 
 def mark_gone(connection: Connection) -> list[Session]:
@@ -82,11 +93,12 @@ def _differs(known: Session, path: Path) -> bool:
 
 
 def _sync(
-    raw: sqlite3.Connection, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None
-) -> Outcome:
+    raw: sqlite3.Connection, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None,
+    ahead: Ahead | None = None,
+) -> Outcome:  # fmt: skip
     known = store.find(raw, path) or _moved(raw, path, file, store.lost(raw) if lost is None else lost)
     if known is None:
-        return _load(raw, path, file, None, options, "new")
+        return _load(raw, path, file, None, options, "new", ahead)
     if options.replace:
         return _load(raw, path, file, known, options, "replaced")
     if file.size < known.size or file.skip(known.size).hex() != known.sha256:
@@ -141,19 +153,22 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _load(
-    raw: sqlite3.Connection, path: Path, file: LogFile, known: Session | None, options: _Options, status: str
-) -> Outcome:
+    raw: sqlite3.Connection, path: Path, file: LogFile, known: Session | None, options: _Options, status: str,
+    ahead: Ahead | None = None,
+) -> Outcome:  # fmt: skip
     """Mirror a whole log, in place of what the mirror had of it."""
-    reader, undecided = open_reader(file, options.dialect)
+    reader, undecided = (ahead.reader, ahead.undecided) if ahead else open_reader(file, options.dialect)
     session_id = store.add(raw, path) if known is None else known.id
     if known is not None:
         drop_derived(raw, session_id)
         raw.execute("DELETE FROM block WHERE session = ?", (session_id,))
     key = raw.execute("SELECT key FROM session WHERE id = ?", (session_id,)).fetchone()[0]
-    blank = Session(session_id, key, store.path_text(path), None, 0, "", 0, 0, 0, "none", "", None, False, False, 0)
+    blank = Session(
+        session_id, key, store.path_text(path), None, 0, store.NOTHING, 0, 0, 0, "none", "", None, False, False, 0
+    )
     codex = reader.dialect is not None and reader.dialect.name == "codex"
     session = blank._replace(run_json=read_small(run_json_of(path)) if codex else None)
-    return Ingestion(raw, file, reader, session, quarantine=options.quarantine).go(status, undecided)
+    return Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
 
 
 def _grow(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:

@@ -1,0 +1,75 @@
+"""A small new log read whole before its transaction begins, so that many logs are read while others are stored."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.events import Event
+from ledger.log import Undecided, open_reader
+from ledger.mirror import foldtext
+from ledger.reader import Reader
+from ledger.segment import Segment
+from ledger.source import Block, LogFile, open_log
+from ledger.state import Result, State
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+class Frame(NamedTuple):
+    """Keep of the state after an event what writing its rows needs."""
+
+    segment: Segment | None
+    results: Mapping[int, Result]
+
+    def current(self) -> Segment:
+        """Give the segment the event stands in."""
+        return self.segment or Segment(0, None)
+
+
+class Step(NamedTuple):
+    """Hold a block with its events, each with the state after it; `fold` is the state before an unterminated block."""
+
+    block: Block
+    events: Iterable[tuple[Event, State | Frame]]
+    fold: str | None
+
+
+class Ahead(NamedTuple):
+    """Hold what was read of a log: the open file, the reader at its end, and the steps with the hash after each."""
+
+    file: LogFile
+    reader: Reader
+    undecided: Undecided | None
+    steps: list[tuple[Step, str]]
+
+
+def steps(file: LogFile, reader: Reader, size: int, lines: int) -> Iterator[tuple[Step, str]]:
+    """Read a file's blocks from where it stands, after `size` bytes and `lines` lines; events come when asked for."""
+    for block in file.blocks(size, lines + 1):
+        fold = None if block.terminated else foldtext.dump(reader.state)  # a later sync reads this line again
+        yield Step(block, ((event, reader.state) for event in reader.read(block)), fold), file.hash.hexdigest()
+
+
+def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
+    """Read a small log of the autoresearch dialect whole; None for any other, which is left to its transaction."""
+    try:
+        file = open_log(path)
+    except LedgerError:
+        return None
+    try:
+        reader, undecided = open_reader(file, dialect)
+        if reader.dialect is not None and reader.dialect.name == "autoresearch" and file.size <= _MOST_BYTES:
+            read = [(_kept(step), digest) for step, digest in steps(file, reader, 0, 0)]
+            return Ahead(file, reader, undecided, read)
+    except LedgerError:
+        pass  # its transaction will say so
+    except BaseException:
+        file.close()
+        raise
+    file.close()
+    return None
+
+
+def _kept(step: Step) -> Step:
+    return step._replace(events=[(event, Frame(state.segment, {})) for event, state in step.events])
