@@ -1,6 +1,7 @@
 """Read a whole log: from its file to its dialect, its fold and everything that is wrong with it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,33 +70,36 @@ def _recognise(file: LogFile, dialect: str | None) -> tuple[Dialect | None, Unde
     """Find the dialect by the first readable record, and what to say if there is none."""
     first, binary = 0, False
     torn_only = True
-    for number, line, terminated in file.peek():
-        if terminated and not line.strip(WHITE):
-            continue
-        first = first or number
-        binary = binary or b"\0" in line
-        torn_only = torn_only and not terminated
-        if dialect is not None:
-            break
-        decoded = decode(line) if len(line) <= MAX_LINE_BYTES else None
-        if (
-            decoded is None
-            or not isinstance(decoded.value, dict)
-            or any(note.kind in _UNREADABLE for note in decoded.notes)
-        ):
-            continue
-        known = recognise(decoded.value)
-        return known, None if known else (first, list(decoded.value), binary)
+    with closing(file.peek()) as peeked:
+        for number, line, terminated in peeked:
+            if terminated and not line.strip(WHITE):
+                continue
+            first = first or number
+            binary = binary or b"\0" in line
+            torn_only = torn_only and not terminated
+            if dialect is not None:
+                break
+            if (record := _record(line)) is not None:
+                known = recognise(record)
+                return known, None if known else (first, list(record), binary)
     if dialect is not None:
         return by_name(dialect), None if first else (0, [], False)
     return None, None if first and torn_only else (first, [], binary)
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Read a line's object, if it can be read without a doubt."""
+    decoded = decode(line) if len(line) <= MAX_LINE_BYTES else None
+    if decoded is None or any(note.kind in _UNREADABLE for note in decoded.notes):
+        return None
+    return decoded.value if isinstance(decoded.value, dict) else None
 
 
 _UNREADABLE = frozenset(("constant", "overflow", "duplicate", "trailing", "surrogate"))
 
 
 def _take_run_json(file: LogFile, reader: Reader, given: bytes | None) -> None:
-    data = given if file.path is None else read_small(run_json_of(file.path))
+    data = reader.run_json = given if file.path is None else read_small(run_json_of(file.path))
     if data is None:
         reader.fault_run_json("there is no run.json beside the history")
         return

@@ -40,7 +40,7 @@ class Reader:
         self.lines = 0
         self.records = 0
         self.torn = False
-        self._last: Place | None = None
+        self.run_json: bytes | None = None
 
     def configure(self, config: Mapping[str, Any], data: bytes) -> None:
         """Take a codex log's run.json as decoded: judge it, and open the log's one segment with it."""
@@ -104,7 +104,7 @@ class Reader:
                 self._report(known, finding, 0, b"")
         elif self.dialect is not None and not self.torn:
             for known, finding in run_rules(_ENDS.get(self.dialect.name, ()), self.state):
-                self._report(known, finding, self._last.line if self._last else 0, b"")
+                self._report(known, finding, self.state.last_line, b"")
 
     def _fold(self, event: Event, record: Mapping[str, Any] | None) -> Event:
         apply(self.state, event, record)
@@ -155,7 +155,6 @@ class Reader:
             return self._refuse(found, kind, raw, place, line)
         self._report_all(found, place.line, line)
         self.records += 1
-        self._last = place
         return self._fold(event, record.values)
 
     def _judge(self, event: Event, kind: Kind, record: Mapping[str, Any]) -> list[tuple[Rule, Finding]]:

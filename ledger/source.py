@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
@@ -53,7 +53,7 @@ class LogFile:
         """Close the file."""
         self._stream.close()
 
-    def peek(self) -> Iterator[tuple[int, bytes, bool]]:
+    def peek(self) -> Generator[tuple[int, bytes, bool], None, None]:
         """Yield (number, line, whether it ends with a newline) from the start; the file is left at its start."""
         try:
             for block in self.blocks():

@@ -11,6 +11,7 @@ from ledger.runset import RunSet
 from ledger.segment import FAILED, KEPT, STATUSES, Segment, Streak
 
 RECENT = 5
+MARKERS = ("running", "done", "cancelled", "wall", "blocked")
 
 
 class Region:
@@ -33,7 +34,8 @@ class Region:
             self.stated, self.runs, self.streaks, self.backstop_ack = 0, {}, {}, 0
         elif kind == "status":
             state, ack = record.get("state"), record.get("backstop_ack")
-            self.last_status = state if isinstance(state, str) and state.isidentifier() else None
+            if isinstance(state, str) and state in MARKERS:  # a damaged marker does not undo the one before
+                self.last_status = state
             if type(ack) is int and ack > self.backstop_ack:
                 self.backstop_ack = ack
         elif isinstance(status := record.get("status"), str) and status in STATUSES:
@@ -78,6 +80,7 @@ class State:
         self.segment: Segment | None = None
         self.closed: list[Segment] = []
         self.records = 0
+        self.last_line = 0
         self.unread = 0
         self.unread_total = 0
         self.headers_lost = 0
@@ -93,6 +96,7 @@ class State:
         self.recent: deque[Run] = deque(maxlen=RECENT)
         self.replay = Replay(config)
         self._stale: set[int] = set()
+        self._kept_best: dict[int, Number | None] = {}
 
     @property
     def status(self) -> str:
@@ -131,13 +135,27 @@ class State:
 
     def best_kept(self, segment: int, without: int) -> Number | None:
         """Give a state-protocol segment's best kept metric, leaving out one run."""
+        if segment in self._kept_best and self.results[without].action is None:
+            return self._kept_best[segment]
         best: Number | None = None
         direction = self.segment.direction if self.segment else None
         for number, result in self.results.items():
             if result.segment == segment and number != without and result.status in KEPT and direction:
                 metric = result.run.metric
                 best = metric if best is None or better(metric, best, direction) else best
+        if self.results[without].action is None:
+            self._kept_best[segment] = best
         return best
+
+    def _note_kept(self, before: Result, after: Result) -> None:
+        """Keep what `best_kept` found up to date: a first decision can only add to it, a later one starts it anew."""
+        segment, metric = after.segment, after.run.metric
+        if before.action is not None:
+            self._kept_best.pop(segment, None)
+        elif segment in self._kept_best and after.status in KEPT and self.segment is not None:
+            best, direction = self._kept_best[segment], self.segment.direction
+            if best is None or (direction is not None and better(metric, best, direction)):
+                self._kept_best[segment] = metric
 
     def loses(self, run: int) -> bool:
         """Tell whether an unreadable record may have been the result of this run, and count it as such."""
@@ -155,8 +173,8 @@ def apply(state: State, event: Event, record: Mapping[str, Any] | None = None) -
     if isinstance(event, Unread):
         _apply_unread(state, event)
         return state
-    if not isinstance(event, Runs):
-        state.records += 1
+    state.records += 0 if isinstance(event, Runs) else 1
+    state.last_line = event.line[-1] if isinstance(event, Runs) else event.place.line
     if isinstance(event, Runs):
         _apply_runs(state, event, record)
     elif isinstance(event, Header):
@@ -240,7 +258,8 @@ def _apply_decision(state: State, decision: Decision) -> None:
     result = state.results.get(decision.run)
     if result is None:
         return
-    state.results[decision.run] = result._replace(action=decision.action)
+    state.results[decision.run] = decided = result._replace(action=decision.action)
+    state._note_kept(result, decided)
     state._stale.add(result.segment)
     if state.segment is not None and result.segment != state.segment.ordinal:
         for place, segment in enumerate(state.closed):

@@ -46,7 +46,7 @@ def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int) -> st
         "best": _best(segment),
         "streak": _streak(segment.streak.current),
         "state": "stopped by a decision" if state.stopped else state.status,
-        "verdict": _verdict(verdict),
+        "verdict": _verdict(verdict) if log.ok else "stop: the log has errors",
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),
     }
@@ -121,7 +121,8 @@ def _measured(value: Number | None, run: int | None, unit: str) -> str:
 
 def _best(segment: Segment) -> str:
     if segment.best is None:
-        return f"{_NOTHING} (no run was kept)" if segment.runs else _NOTHING
+        why = "no run was kept" if segment.direction else "no config header: the direction is unknown"
+        return f"{_NOTHING} ({why})" if segment.runs else _NOTHING
     parts = [_measured(segment.best, segment.best_run, segment.unit)]
     gain, confidence = segment.improvement_pct, segment.confidence
     if gain is not None:

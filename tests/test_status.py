@@ -64,7 +64,7 @@ def test_an_empty_log(tmp_path: Path):
         "best        —",
         "streak      no failed run",
         "state       none",
-        "verdict     continue",
+        "verdict     stop: the log has errors",
         "findings    the log has 1 error: run ledger check",
     ]
 

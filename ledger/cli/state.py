@@ -16,7 +16,7 @@ from ledger.verdict import Verdict, judge, lines
 
 
 def _judge(log: Log, max_iterations: int | None) -> Verdict:
-    if max_iterations is None and log.path is not None:
+    if max_iterations is None and log.path is not None and "max_runs" not in log.state.current().settings:
         max_iterations = find(project_folder(log.path)).max_iterations
     return judge(log.state, max_iterations, time.time_ns() // 1_000_000)
 

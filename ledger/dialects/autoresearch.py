@@ -5,10 +5,9 @@ from ledger.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
 from ledger.jsontext import dump, load
 from ledger.numbers import decimal, normal, storable
 from ledger.segment import STATUSES
-from ledger.state import State
+from ledger.state import MARKERS, State
 from ledger.times import epoch_ms, parse_iso, unit_of
 
-STATES = ("running", "done", "cancelled", "wall", "blocked")
 SPELLINGS = {
     "metric_name": "metricName",
     "metric_unit": "metricUnit",
@@ -36,7 +35,7 @@ RUN = Kind("run", (
     Field("asi", "object", null=True),
 ))  # fmt: skip
 STATUS = Kind("status", (
-    Field("state", "text", "required", choices=STATES),
+    Field("state", "text", "required", choices=MARKERS),
     Field("timestamp", "epoch", "advised"),
     Field("backstop_ack", "integer", least=0),
 ))  # fmt: skip
@@ -126,7 +125,7 @@ def parse_run(record: Object, place: Place, state: State) -> Run:
     if "segment" in record:
         if stated is None:
             shape |= Shape.SEGMENT_NULL
-        elif stated == state.current().ordinal:
+        elif stated == (state.segment.ordinal if state.segment else 0):
             shape |= Shape.SEGMENT
         else:
             extras["segment"] = stated

@@ -132,9 +132,11 @@ def open_writer(path: Path, *, bulk: bool = False) -> Iterator[Connection]:
                     if not bulk:
                         _write_ahead(connection)
                     create(connection)
-                elif version != schema.REVISION:
-                    _refuse_newer(version, path)
-                    upgrade(connection)
+                else:
+                    if version != schema.REVISION:
+                        _refuse_newer(version, path)
+                        upgrade(connection)
+                    _write_ahead(connection)  # an interrupted first load may have left it out
                 yield connection
                 if version is None and bulk:
                     _write_ahead(connection)

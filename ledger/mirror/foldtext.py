@@ -10,7 +10,7 @@ import orjson
 from ledger.events import Place, Run
 from ledger.runset import RunSet
 from ledger.segment import Segment, Streak
-from ledger.state import Region, Result, State
+from ledger.state import Result, State
 
 _SEGMENT_PLAIN = (
     "ordinal", "line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "counts",
@@ -18,28 +18,25 @@ _SEGMENT_PLAIN = (
     "metrics", "lost_run", "lost_header",
 )  # fmt: skip
 _STATE_PLAIN = (
-    "dialect", "records", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed", "marker",
-    "stopped",
+    "dialect", "records", "last_line", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed",
+    "marker", "stopped",
 )  # fmt: skip
 _REPLAY_PLAIN = ("status", "iterations", "metrics", "heads", "unreverted", "lost")
 _LETTERS = {"keep": "k", "discard": "d", "crash": "c", "checks_failed": "f", "baseline": "b", "measured": "m"}
 _WORDS = {letter: word for word, letter in _LETTERS.items()}
-_LONG = re.compile(r"\d{20}")
+_LONG = re.compile(r"\d{19}")
 
 
 def dump(state: State) -> str:
-    """Write what folding further events needs; what closed segments amounted to stands in the mirror's rows."""
-    region = state.region
+    """Write what folding further events needs.
+
+    What closed segments amounted to stands in the mirror's rows; what the verdict counts is read from the log itself.
+    """
     saved = {
         "state": {name: getattr(state, name) for name in _STATE_PLAIN},
         "runs_seen": state.runs_seen.ranges(),
         "runs_lost": state.runs_lost.ranges(),
         "segment": None if state.segment is None else _dump_segment(state.current()),
-        "region": [
-            region.stated, list(region.runs.items()),
-            [(key, streak.current, streak.longest) for key, streak in region.streaks.items()],
-            region.backstop_ack, region.last_status,
-        ],
         "results": [_dump_result(result) for result in state.results.values()],
         "replay": {name: getattr(state.replay, name) for name in _REPLAY_PLAIN},
     }  # fmt: skip
@@ -58,11 +55,6 @@ def load(text: str, config: Any) -> State:
     state.runs_seen = RunSet(map(tuple, saved["runs_seen"]))
     state.runs_lost = RunSet(map(tuple, saved["runs_lost"]))
     state.segment = None if saved["segment"] is None else _load_segment(saved["segment"])
-    region = Region()
-    region.stated, runs, streaks, region.backstop_ack, region.last_status = saved["region"]
-    region.runs = dict(runs)
-    region.streaks = {key: Streak(current, longest) for key, current, longest in streaks}
-    state.region = region
     state.results = {item[0]: _load_result(item) for item in saved["results"]}
     for name in _REPLAY_PLAIN:
         setattr(state.replay, name, saved["replay"][name])

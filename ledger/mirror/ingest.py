@@ -79,6 +79,8 @@ class Ingestion:
                 writer.finish(reader.state, self._found)
         if self._failed:
             reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
+            if not any(found.is_error for found in self._found):
+                reason = "its mirrored lines have errors already; use --quarantine to mirror it further"
             return self._outcome("refused", lines=lines, reason=reason)
         if size + tail == 0 and pending:
             return self._outcome("waiting", pending=pending, reason="its only line is unfinished")

@@ -39,9 +39,9 @@ class Pipe:
     def execute(self, sql: str, values: Sequence[Any] = ()) -> None:
         """Run one statement: here and now where nothing waits, so that a small log never starts the thread."""
         if self._waiting:
-            self._submit(self._connection.execute, sql, values)
+            self._submit(self._run, sql, values)
         else:
-            self._connection.execute(sql, values)
+            self._run(sql, values)
 
     def insert(self, table: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """Insert rows into a table, in order, as far as they fill statements, and return those left over.
@@ -70,15 +70,20 @@ class Pipe:
             self._waiting.popleft().result()
         self._waiting.append(self._thread.submit(call, *arguments))
 
+    def _run(self, sql: str, values: Sequence[Any]) -> None:
+        """Run a statement inside the transaction: after a full disk SQLite ends it by itself, and none may follow."""
+        if not self._connection.in_transaction:
+            raise sqlite3.OperationalError("the transaction has ended; the disk may be full")
+        self._connection.execute(sql, values)
+
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Insert many rows with one statement: for small rows that halves the cost. A few go one by one."""
         marks = f"({','.join('?' * len(rows[0]))})"
         if len(rows) < _FEW:
-            self._connection.executemany(f"INSERT INTO {table} VALUES {marks}", rows)
-            return
-        self._connection.execute(
-            f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows))
-        )
+            for row in rows:
+                self._run(f"INSERT INTO {table} VALUES {marks}", row)
+        else:
+            self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows)))
 
     def close(self) -> None:
         """End the thread; what still waits is dropped, since the transaction is rolled back then."""

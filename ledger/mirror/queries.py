@@ -11,6 +11,9 @@ from ledger.times import iso
 
 Rows = Iterator[Sequence[Any]]
 
+_RANGES = 100
+"""Sessions up to which their rows are looked up range by range; beyond it all rows are looked at once."""
+
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
 _READING_PRAGMAS = frozenset(
     (
@@ -76,6 +79,8 @@ def _sessions(raw: sqlite3.Connection, names: tuple[str, ...]) -> list[int] | No
 
 
 def _scope(ids: list[int]) -> str:
+    if len(ids) > _RANGES:
+        return f"WHERE r.id >> {schema.LINE_BITS} IN ({','.join(map(str, ids))})"
     ranges = (f"r.id BETWEEN {schema.first_id(i)} AND {schema.first_id(i + 1) - 1}" for i in ids)
     return f"WHERE {' OR '.join(ranges)}"
 
@@ -109,7 +114,10 @@ def _metric_condition(view: View) -> str:
         return "metric_name = ?"
     if view.name == "metrics":
         return "name = ?"
-    return "(path, segment) IN (SELECT path, segment FROM segments WHERE metric_name = ?)"
+    return (
+        "(path, segment) IN (SELECT s.path, g.segment FROM segment AS g JOIN session AS s ON s.id = g.session"
+        " WHERE g.metric_name = ?)"
+    )
 
 
 def _order(view: View, sort: tuple[str, ...]) -> str:

@@ -40,6 +40,7 @@ class RowWriter:
         self._next_name = max(self._names.values(), default=0) + 1
         self._opened: int | None = None
         self._derive_from: int | None = None
+        self._decided: dict[int, tuple[str, int]] = {}
 
     def block(self, block: Block) -> None:
         """Store a block's bytes."""
@@ -69,26 +70,32 @@ class RowWriter:
         """Hand rows to the pipe, and derive the segments whose runs are all stored."""
         for table, rows in self._rows.items():
             self._rows[table] = self._pipe.insert(table, rows)
-        waiting = self._rows["run"][0][1] if self._rows["run"] else state.current().ordinal
+        waiting = self._rows["run"][0][1] if self._rows["run"] else (state.segment or state.current()).ordinal
         if self._derive_from is not None and self._derive_from < waiting:
             self._derive(waiting - 1)
             self._derive_from = waiting
 
     def finish(self, state: State | Frame, found: Iterable[Diagnostic]) -> None:
         """Store what is left, derive what that touched, and store the findings."""
-        self._settle()
+        for table, waiting in self._rows.items():
+            self._pipe.finish(table, self._pipe.insert(table, waiting))
+        for row, (status, segment) in self._decided.items():
+            self._pipe.execute("UPDATE run SET status = ? WHERE id = ?", (status, row))
+            self._touch(segment)
         if self._derive_from is not None:
-            self._derive(state.current().ordinal)
+            self._derive((state.segment or state.current()).ordinal)
         rows = [
             (self._session, d.line, d.column, d.code, d.name, d.severity.value, d.message, d.source, None)
             for d in found
         ]
         self._pipe.finish("diagnostic", self._pipe.insert("diagnostic", rows))
 
-    def _settle(self) -> None:
-        for table, rows in self._rows.items():
-            self._pipe.finish(table, self._pipe.insert(table, rows))
-            self._rows[table] = []
+    def _learn(self, fresh: Iterable[str]) -> None:
+        """Give names that the mirror does not have yet their ids, in the order they came."""
+        for name in fresh:
+            self._names[name] = self._next_name
+            self._pipe.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, name))
+            self._next_name += 1
 
     def _derive(self, last: int) -> None:
         for sql in DERIVATION:
@@ -98,7 +105,7 @@ class RowWriter:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
 
     def _take_runs(self, runs: Runs, state: State | Frame) -> None:
-        ordinal = state.current().ordinal
+        ordinal = (state.segment or state.current()).ordinal  # a stale one is as good here, and need not be folded
         if self._opened != ordinal:
             self.segment(state)  # it has no header, or an earlier sync opened it
         ids: Sequence[int] = [self._base + line for line in runs.line]
@@ -128,10 +135,8 @@ class RowWriter:
             )
         )  # ids end the zip: the repeats have no end
         names = self._names
-        for fresh in set().union(*filter(None, runs.metrics)).difference(names):
-            names[fresh] = self._next_name
-            self._pipe.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, fresh))
-            self._next_name += 1
+        if not names.keys() >= set().union(*filter(None, runs.metrics)):
+            self._learn(dict.fromkeys(name for values in runs.metrics for name in values or () if name not in names))
         if len(ids) == 1:
             self._rows["run_metric"] += [
                 (ids[0], names[name], float(value))
@@ -169,10 +174,7 @@ class RowWriter:
         result = state.results.get(decision.run)
         if decision.action == "stop" or result is None:
             return
-        self._settle()
-        row = self._base + result.run.place.line
-        self._pipe.execute("UPDATE run SET status = ? WHERE id = ?", (result.status, row))
-        self._touch(result.segment)
+        self._decided[self._base + result.run.place.line] = result.status, result.segment
 
 
 def int_or_double(value: int) -> Any:

@@ -44,6 +44,7 @@ session = Table(
     Column("quarantined", Boolean, nullable=False),
     Column("gone", Boolean, nullable=False),  # the file was missing when last looked for
     Column("synced_ms", BigInteger, nullable=False),
+    sqlite_autoincrement=True,  # an id is never given again, so no row can pass to another session
 )
 
 block = Table(

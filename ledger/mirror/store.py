@@ -153,6 +153,7 @@ def mark_gone(connection: sqlite3.Connection, session: Session) -> None:
 def remove(connection: sqlite3.Connection, session_id: int) -> None:
     """Drop a session with its bytes and everything derived from them."""
     drop_derived(connection, session_id)
+    connection.execute("DELETE FROM metric_name WHERE id NOT IN (SELECT name_id FROM run_metric)")
     connection.execute("DELETE FROM block WHERE session = ?", (session_id,))
     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
 

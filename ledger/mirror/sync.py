@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, RootTransaction
 
 from ledger.dialects import by_name
+from ledger.errors import LedgerError
 from ledger.jsontext import decode
 from ledger.log import open_reader
 from ledger.mirror import foldtext, store
@@ -16,7 +17,7 @@ from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.mirror.store import Session
 from ledger.reader import Reader
-from ledger.source import LogFile, open_log, read_small, run_json_of
+from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
 
 _REPLAY_ENDS = ("E354", "E355")
 
@@ -34,9 +35,9 @@ def sync_log(
     options = _Options(dialect, quarantine, replace)
     with ahead.file if ahead else open_log(path) as file:
         known = None if ahead else store.find(raw, path)
-        if known is not None and (quick := _unchanged(raw, known, path, file, dialect)) is not None:
+        if known is not None and not (known.gone or replace) and _holds(raw, known, path, file, dialect):
             file.check_unchanged()
-            return quick
+            return _as_it_was(raw, known, "unchanged")
         if known is None:
             with connection.begin() as transaction:
                 if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
@@ -68,23 +69,21 @@ class _Options(NamedTuple):
     replace: bool
 
 
-def _unchanged(
-    raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, dialect: str | None
-) -> Outcome | None:
-    """Recognise a log that holds exactly what is mirrored, read as the same protocol."""
-    if file.size != known.size + known.tail_size or known.gone or dialect not in (None, known.dialect):
-        return None
+def _holds(raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, dialect: str | None) -> bool:
+    """Tell whether a log holds exactly what is mirrored, read as the same protocol. The file is read to its end."""
+    if file.size != known.size + known.tail_size or dialect not in (None, known.dialect):
+        return False
     if known.pending_bytes or file.skip(known.size).hex() != known.sha256 or _differs(known, path):
-        return None
-    if known.tail_size:
-        tail = b"".join(block.data for block in file.blocks(known.size))
-        stored = raw.execute(
-            "SELECT data FROM block WHERE session = ? AND start = ?", (known.id, known.size)
-        ).fetchone()
-        if stored is None or stored[0] != tail:
-            return None
+        return False
+    tail = b"".join(block.data for block in file.blocks(known.size))
+    stored = raw.execute("SELECT data FROM block WHERE session = ? AND start = ?", (known.id, known.size)).fetchone()
+    return tail == (stored[0] if stored else b"")
+
+
+def _as_it_was(raw: sqlite3.Connection, known: Session, status: str) -> Outcome:
+    """Report a session whose rows stay as they are."""
     lines = known.lines + bool(known.tail_size)
-    return Outcome(Path(known.path), "unchanged", lines, store.count_runs(raw, known.id), 0, known.quarantined)
+    return Outcome(Path(known.path), status, lines, store.count_runs(raw, known.id), 0, known.quarantined)
 
 
 def _differs(known: Session, path: Path) -> bool:
@@ -101,6 +100,16 @@ def _sync(
         return _load(raw, path, file, None, options, "new", ahead)
     if options.replace:
         return _load(raw, path, file, known, options, "replaced")
+    moved = known.path != store.path_text(path)
+    if (moved or known.gone) and _holds(raw, known, path, file, options.dialect):
+        store.update(raw, known._replace(path=store.path_text(path), gone=False))
+        return _as_it_was(raw, known, "moved" if moved else "unchanged")._replace(path=path)
+    with open_log(path) as again:
+        return _append(raw, path, again, known, options)
+
+
+def _append(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:
+    """Take what was appended to a log, if the part that the mirror has is unchanged."""
     if file.size < known.size or file.skip(known.size).hex() != known.sha256:
         return Outcome(path, "refused", reason=_first_difference(raw, known, path))
     differs = _differs(known, path)
@@ -109,18 +118,16 @@ def _sync(
         return Outcome(path, "refused", reason=reason)
     # A provisional tail, a protocol that was unknown or a run.json that was missing: all of it may read otherwise now.
     if known.tail_size or known.dialect is None or differs or options.dialect not in (None, known.dialect):
-        with open_log(path) as again:
-            outcome = _load(raw, path, again, known, options, "grown")
-    else:
-        outcome = _grow(raw, path, file, known, options)
-    moved = known.path != store.path_text(path)
-    return outcome._replace(status="moved") if moved and outcome.status == "unchanged" else outcome
+        with open_log(path) as whole:
+            return _load(raw, path, whole, known, options, "grown")
+    return _grow(raw, path, file, known, options)
 
 
 def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
     """Find the session that this file was before it was moved: old path gone, whole mirrored prefix the same."""
-    for candidate in lost:
-        if 0 < candidate.size <= file.size and candidate.missing:
+    fitting = (candidate for candidate in lost if 0 < candidate.size <= file.size and candidate.missing)
+    for candidate in sorted(fitting, key=lambda session: session.size, reverse=True):  # the most of it first
+        if candidate.missing:
             with open_log(path) as again:
                 same = again.skip(candidate.size).hex() == candidate.sha256
             if same and (current := store.find(raw, Path(candidate.path))):  # no other log has become it meanwhile
@@ -167,8 +174,11 @@ def _load(
         session_id, key, store.path_text(path), None, 0, store.NOTHING, 0, 0, 0, "none", "", None, False, False, 0
     )
     codex = reader.dialect is not None and reader.dialect.name == "codex"
-    session = blank._replace(run_json=read_small(run_json_of(path)) if codex else None)
-    return Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
+    session = blank._replace(run_json=reader.run_json if codex else None)
+    outcome = Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
+    if codex and read_small(run_json_of(path)) != reader.run_json:
+        raise LedgerError(f"{show_path(run_json_of(path))} was changed while it was read; run the command again")
+    return outcome
 
 
 def _grow(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:

@@ -140,7 +140,7 @@ JOIN session AS s ON s.id = k.session
 JOIN run AS a ON a.id = k.first_id
 JOIN run AS z ON z.id = k.last_id
 """,
-        "path, segment, first_run",
+        "path, segment",
         flags=("current",),
     ),
     View(
@@ -212,7 +212,7 @@ JOIN run AS r ON r.id = v.run_id
 JOIN metric_name AS n ON n.id = v.name_id
 JOIN session AS s ON s.id = v.run_id >> 32
 """,
-        "",
+        "path",
     ),
     View(
         "findings",

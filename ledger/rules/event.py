@@ -6,9 +6,8 @@ from typing import Any
 from ledger.confidence import median
 from ledger.diagnostics import Finding, Severity
 from ledger.events import Decision, Run
-from ledger.numbers import Number, compare, decimal
+from ledger.numbers import compare, decimal
 from ledger.rules import rule
-from ledger.segment import percent
 from ledger.state import State
 
 Findings = Iterator[Finding]
@@ -60,13 +59,12 @@ def keep_below_threshold(decision: Decision, before: State, record: Record) -> F
     limits = {key: segment.settings[key] for key in _THRESHOLDS if key in segment.settings}
     if not limits or segment.lost_run or segment.lost_header:
         return
-    gain = _gain(result.run.metric, before.best_kept(segment.ordinal, decision.run), segment.direction)
-    missed = [f"{key!r} is {limit}" for key, limit in limits.items() if gain is not None and gain < limit]
+    best = before.best_kept(segment.ordinal, decision.run)
+    if best is None or not decimal(best) or segment.direction is None:
+        return
+    change = (decimal(result.run.metric) - decimal(best)) / abs(decimal(best)) * 100
+    gain = change if segment.direction == "higher" else -change
+    missed = [f"{key!r} is {limit}" for key, limit in limits.items() if gain < decimal(limit)]
     if missed:
         listed = " and ".join(missed)
-        yield Finding(f"run {decision.run} is kept for a gain of {gain:.3g} % over the best, {listed}", "action")
-
-
-def _gain(metric: Number, best: Number | None, direction: str | None) -> float | None:
-    change = None if best is None else percent(metric, best)
-    return change if change is None or direction == "higher" else 0.0 - change
+        yield Finding(f"run {decision.run} is kept for a gain of {float(gain):.3g} % over the best, {listed}", "action")

@@ -47,15 +47,14 @@ def _objects(record: Record) -> Iterator[tuple[str, tuple[Field, ...], Mapping[s
             yield f"{field.key}.", field.fields, value
 
 
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
 def show(value: Any) -> str:
     """Write a value for a message, shortened."""
-    text = (
-        repr(value)
-        if isinstance(value, str)
-        else {None: "null", True: "true", False: "false"}.get(value, str(value))
-        if not isinstance(value, dict | list)
-        else type(value).__name__.replace("dict", "an object").replace("list", "an array")
-    )
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
+    text = repr(value) if isinstance(value, str) else _WORDS[value] if isinstance(value, bool | None) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -30,6 +30,7 @@ def upgrade() -> None:
         sa.Column("quarantined", sa.Boolean, nullable=False),
         sa.Column("gone", sa.Boolean, nullable=False),
         sa.Column("synced_ms", sa.BigInteger, nullable=False),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "block",
