@@ -116,7 +116,7 @@ def test_an_unknown_code_is_a_mistake(option: str, tmp_path: Path):
     log(tmp_path)
     code, out, err = ledger(tmp_path, "check", option, "L106,x9", "autoresearch.jsonl")
     assert (code, out) == (2, "")
-    assert err.endswith("Error: no rule has a code like X9; docs/rules.md lists them\n")
+    assert err.endswith("Error: no rule has a code like X9; ledger explain lists them\n")
 
 
 def test_a_missing_file_hides_nothing_of_the_others(tmp_path: Path):
@@ -259,4 +259,4 @@ def test_explain(code: str, tmp_path: Path):
 def test_explain_an_unknown_code(code: str, tmp_path: Path):
     done = ledger(tmp_path, "explain", code)
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f"Error: no rule has the code {code}; docs/rules.md lists them\n")
+    assert done.err.endswith(f"Error: no rule has the code {code}; ledger explain lists them\n")

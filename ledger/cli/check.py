@@ -10,7 +10,7 @@ from ledger import render
 from ledger.cli.options import dialect_option, format_option, heard, logs_of, stdout_text
 from ledger.errors import LedgerError
 from ledger.log import Log, read_log
-from ledger.rules import RULES
+from ledger.rules import RULES, by_code
 
 
 @click.command()
@@ -61,7 +61,7 @@ def _codes(values: tuple[str, ...]) -> tuple[str, ...]:
     codes = tuple(code.strip().upper() for value in values for code in value.split(",") if code.strip())
     for code in codes:
         if not any(known.startswith(code) for known in RULES):
-            raise click.UsageError(f"no rule has a code like {code}; docs/rules.md lists them")
+            raise click.UsageError(f"no rule has a code like {code}; ledger explain lists them")
     return codes
 
 
@@ -73,15 +73,20 @@ _WRITERS = {
 
 
 @click.command()
-@click.argument("code")
-def explain(code: str) -> None:
+@click.argument("code", required=False)
+def explain(code: str | None) -> None:
     """Say what a code means, why it matters, and what to do.
+
+    Without CODE it lists them all.
 
     \b
     Example:
       ledger explain S405
     """
+    if code is None:
+        click.echo("\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.name}" for rule in by_code()))
+        return
     known = RULES.get(code.upper()) or next((rule for rule in RULES.values() if rule.name == code.lower()), None)
     if known is None:
-        raise click.UsageError(f"no rule has the code {code}; docs/rules.md lists them")
+        raise click.UsageError(f"no rule has the code {code}; ledger explain lists them")
     click.echo(render.explain(known), nl=False)

@@ -73,6 +73,7 @@ _FIELDS: dict[str, tuple[Field, ...]] = {
     "resumed": (Field("note", "text", "required"), *_RETAINED),
 }
 _KINDS = {name: Kind(name, (*_EVERY, *fields), exact=True) for name, fields in _FIELDS.items()}
+EVENTS = tuple(_KINDS.values())
 UNKNOWN_EVENT = Kind("unknown", (Field("event", "text", "required"),))
 
 

@@ -18,8 +18,8 @@ LEAST_WIDTH = 24
 DISPENSABLE = (
     "direction", "dialect", "first_at", "longest_streak", "rank_improvement", "baseline_run", "checks_failed", "other",
     "crash", "discard", "best_so_far", "is_best", "line", "keep_rate", "keep", "first_run", "errors", "warnings",
-    "last_at", "commit", "segments", "unit", "best_run", "runs_to_best", "at", "state", "session", "current", "name",
-    "description",
+    "last_at", "commit", "segments", "unit", "best_run", "runs_to_best", "at", "current", "name", "description",
+    "session", "baseline", "confidence", "improvement_pct",
 )  # fmt: skip
 """The columns that go first where the terminal is too narrow; after them those furthest right."""
 

@@ -44,6 +44,11 @@ def rule(code: str, name: str, severity: Severity, stage: str, *on: str) -> Call
     return register
 
 
+def by_code() -> list[Rule]:
+    """List every rule in the order of its code."""
+    return [RULES[code] for code in sorted(RULES)]
+
+
 def index(stage: str) -> Mapping[str, tuple[Rule, ...]]:
     """Group a stage's rules by what they are on."""
     grouped: dict[str, tuple[Rule, ...]] = {}

@@ -69,7 +69,8 @@ def missing_key(record: Record) -> Findings:
     for prefix, fields, values in _objects(record):
         for field in fields:
             if field.presence == "required" and field.key not in values:
-                yield Finding(f"{article(record.kind.name)} needs the key {prefix + field.key!r}")
+                noun = "record" if record.kind.name == "unknown" else record.kind.name
+                yield Finding(f"{article(noun)} needs the key {prefix + field.key!r}")
     measured = any(field.key == "median" for field in record.kind.fields)
     if measured and record.values.keys().isdisjoint(("value", "median")):
         yield Finding("a result needs the key 'value' or 'median'")
