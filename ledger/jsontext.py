@@ -16,6 +16,7 @@ from ledger.numbers import Number, from_lexeme
 MAX_DEPTH = 256
 INT64 = range(-(2**63), 2**63)
 WHITE = b" \t\r"
+BOM = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]|-?Infinity|NaN|-?[0-9][0-9.eE+-]*', re.DOTALL)
 _COLON = re.compile(rb"[ \t\r\n]*:")
@@ -125,7 +126,9 @@ def _character(digits: bytes) -> bytes | None:
 
 def decode(line: bytes) -> Decoded:
     """Decode one line with every care and note whatever a reader must know of its text. Never raises."""
-    if line.startswith(b"\xef\xbb\xbf"):
+    if line.startswith(BOM):
+        if not line[3:].strip(WHITE):
+            return Decoded(None, (Note("bom", 1),))
         rest = decode(line[3:])
         moved = tuple(note._replace(column=note.column + 3) for note in rest.notes)
         return Decoded(rest.value, (Note("bom", 1), *moved))
@@ -168,7 +171,7 @@ def _decode_text(line: bytes, text: str) -> Decoded:
         return Decoded(None, (_syntax(line, text, error),))
     except RecursionError:
         return Decoded(None, (Note("depth", 1),))
-    notes = [Note(kind, _column(line, kind, detail), detail) for kind, detail in dict.fromkeys(seen)]
+    notes = _located(line, list(dict.fromkeys(seen)))
     rest = text[end:].lstrip(" \t\r\n")
     if rest:
         notes.append(Note("trailing", len(text[: len(text) - len(rest)].encode()) + 1, rest[:40]))
@@ -210,17 +213,23 @@ def _integer(lexeme: str, seen: list[tuple[str, str]]) -> Number | None:
     return int(value)
 
 
-def _column(line: bytes, kind: str, detail: str) -> int:
+def _located(line: bytes, seen: list[tuple[str, str]]) -> list[Note]:
     """Find where the text shows what was noted: the second of two equal keys, else the first such token."""
-    if kind == "duplicate":
-        seen: set[int] = set()
+    places: dict[tuple[str, str], int] = {}
+    if any(kind == "duplicate" for kind, _ in seen):
+        met: set[tuple[int, str]] = set()
         for name, column, _, scope in keys(line):
-            if name == detail and scope in seen:
-                return column
-            if name == detail:
-                seen.add(scope)
-        return 1
-    return next((token.start() + 1 for token in _TOKEN.finditer(line) if token[0] == detail.encode()), 1)
+            if (scope, name) in met:
+                places.setdefault(("duplicate", name), column)
+            met.add((scope, name))
+    tokens: dict[bytes, int] = {}
+    if any(kind != "duplicate" for kind, _ in seen):
+        for token in _TOKEN.finditer(line):
+            tokens.setdefault(token[0], token.start() + 1)
+    return [
+        Note(kind, places.get((kind, detail), 1) if kind == "duplicate" else tokens.get(detail.encode(), 1), detail)
+        for kind, detail in seen
+    ]
 
 
 def keys(line: bytes) -> Iterator[tuple[str, int, int, int]]:

@@ -1,10 +1,12 @@
 """Numbers as the logs mean them: decimals of their text, compared exactly (PROTOCOLS 1)."""
 
 import math
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 Number = int | float | Decimal
 """A finite number. A Decimal stands only where neither a small int nor the nearest double says the same."""
+
+_EXACT = Context(prec=2_000)
 
 SAFE_INTEGER = 2**53
 """Up to this magnitude an integer and its double are the same number."""
@@ -53,7 +55,7 @@ def residue(value: Number) -> float | None:
     """Give what the nearest double leaves out of an exact number, for ordering; None where it leaves out nothing."""
     if not isinstance(value, Decimal):
         return None
-    return float(value - decimal(float(value)))
+    return float(_EXACT.subtract(value, decimal(float(value))))
 
 
 def is_number(value: object) -> bool:

@@ -9,7 +9,7 @@ from ledger.diagnostics import Diagnostic, Finding, Severity
 from ledger.dialects.base import Dialect, Kind
 from ledger.dialects.codex import RUN_JSON, header
 from ledger.events import Event, Header, Lifecycle, Place, Runs, Unread
-from ledger.jsontext import WHITE, Decoded, Note, decode, decode_many, keys
+from ledger.jsontext import BOM, WHITE, Decoded, Note, decode, decode_many, keys
 from ledger.rules import Rule, run_rules
 from ledger.rules.record import Record
 from ledger.segment import Segment
@@ -113,6 +113,9 @@ class Reader:
     def _line(self, line: bytes, value: Any, place: Place, terminated: bool) -> Event:
         """Read one line with every rule."""
         strict = self.dialect is not None and self.dialect.strict
+        if terminated and line.startswith(BOM) and not line[len(BOM) :].strip(WHITE):
+            self._note(Note("bom", 1), place, line)
+            return self._fold(Unread(place, BLANK, None), None)
         if terminated and not line.strip(WHITE):
             self._note(Note("blank-strict" if strict else "blank", 1), place, line)
             return self._fold(Unread(place, BLANK, None), None)
@@ -170,7 +173,7 @@ class Reader:
         self, found: list[tuple[Rule, Finding]], kind: Kind, raw: Mapping[str, Any], place: Place, line: bytes
     ) -> Event:
         self._report_all(found, place.line, line)
-        number = raw.get("run")
+        number = None if any(finding.key == "run" for _, finding in found) else raw.get("run")
         return self._fold(Unread(place, kind.name, number if type(number) is int else None), None)
 
     def _note(self, note: Note, place: Place, line: bytes) -> None:

@@ -19,6 +19,7 @@ class Replay:
         self.config = config
         self.status = "none"
         self.iterations = [0]
+        self.spare = 0  # events that could not be read, each of which may have been an iteration
         self.metrics: list[Number] = []
         self.heads: list[str] = []
         self.unreverted = False
@@ -59,7 +60,11 @@ class Replay:
     def lose(self) -> None:
         """Take an event that could not be read: it may have been any."""
         self.lost = True
-        self.iterations = sorted({*self.iterations, *(number + 1 for number in self.iterations)})
+        self.spare += 1
+
+    def follows(self, iteration: int) -> bool:
+        """Tell whether an iteration of this number may come next."""
+        return any(0 < iteration - number <= self.spare + 1 for number in self.iterations)
 
     def holds_metric(self, value: Number) -> bool:
         """Tell whether a stated retained metric is one that the replay allows."""
@@ -92,7 +97,8 @@ class Replay:
 
     def _iterate(self, record: Mapping[str, Any]) -> None:
         stated = record["iteration"]
-        self.iterations = [stated] if stated - 1 in self.iterations else [self.iterations[0] + 1, stated]
+        self.iterations = [stated] if self.follows(stated) else [self.iterations[0] + 1, stated]
+        self.spare = 0
         kept = record["outcome"] == "keep"
         known = [record["previous_metric"]] if self.lost or not self.metrics else self.metrics
         due = record["trial_metric"] if kept else record["previous_metric"]

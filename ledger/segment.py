@@ -74,10 +74,11 @@ class Segment:
         self.runs_to_best: int | None = None
         self.first_ms: int | None = None
         self.last_ms: int | None = None
-        self.names: set[str] = set()
+        self.names: dict[str, None] = {}  # in the order they came
         self.metrics: list[float] = []
         self.statuses: list[str] = []
         self._gauge: Gauge | None = None
+        self._settled: tuple[float | None, ...] = ()
         self._gauged = 0
 
     @property
@@ -94,6 +95,8 @@ class Segment:
     @property
     def confidence(self) -> float | None:
         """The confidence in the best, over all the segment's measurements."""
+        if self._settled:
+            return self._settled[0]
         best = None if self.best is None else float(self.best)
         baseline = None if self.baseline is None else float(self.baseline)
         measured = sorted(m for m, status in zip(self.metrics, self.statuses, strict=True) if status != "crash")
@@ -141,6 +144,11 @@ class Segment:
                     metric, index = other, place
         if self.best is None or better(metric, self.best, direction):
             self.best, self.best_run, self.runs_to_best = metric, runs.run[index], position + index
+
+    def close(self) -> None:
+        """Give up what only further runs would need, since there will be none; `confidence` is settled before."""
+        self._settled = (self.confidence,)
+        self.metrics, self.statuses, self.names, self._gauge = [], [], {}, None
 
     def gauge(self) -> Gauge:
         """Give the confidence gauge, brought up to the segment's last run."""

@@ -212,7 +212,9 @@ def _apply_header(state: State, header: Header) -> None:
     if segment is None or not segment.touched:
         state.segment = Segment(segment.ordinal if segment else 0, header)
         return
-    state.closed.append(state.current())
+    closed = state.current()
+    closed.close()
+    state.closed.append(closed)
     state.segment = Segment(segment.ordinal + 1, header)
 
 
@@ -230,8 +232,9 @@ def _apply_runs(state: State, runs: Runs, record: Mapping[str, Any] | None) -> N
     if runs.time_unit in ("ms", "s"):
         state.time_unit = state.time_unit or runs.time_unit
         state.units_mixed = state.units_mixed or runs.time_unit != state.time_unit
-    keysets = set(map(frozenset, filter(None, runs.metrics)))
-    segment.names.update(*keysets)
+    if not segment.names.keys() >= set().union(*filter(None, runs.metrics)):
+        for metrics in filter(None, runs.metrics):
+            segment.names.update(dict.fromkeys(metrics))
     for place in range(max(0, count - RECENT), count):
         state.recent.append(run_at(runs, place))
     if state.dialect == "state-protocol":

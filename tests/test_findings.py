@@ -80,7 +80,7 @@ def told(records: Sequence[Record | str], dialect: str, config: Any = None) -> l
         ([HEADER, without(run(1), "commit", "description", "timestamp")], ["2 R206", "2 R206", "2 R206"]),
         ([HEADER, run(1, metrics={"": 1, "constructor": 1, "prototype": 1})], ["2 R211"] * 3),
         ([HEADER, run(1, metrics={"a": True, "b": None, "c": [1], "d": "x"})], ["2 R212"] * 4),
-        ([HEADER, run(0), run(1)], ["2 R216"]),
+        ([HEADER, run(0), run(1)], ["2 S402"]),
         ([HEADER, run(5)], ["2 S403"]),
         ([HEADER, run(1), run(3), run(2), run(4)], ["3 S403", "4 S404", "5 S403"]),
         ([HEADER, run(1), run(3), run(3), run(4)], ["3 S403", "4 S405"]),

@@ -125,7 +125,7 @@ def _times(stamps: Any, state: State) -> tuple[Any, str, int] | None:
     return None
 
 
-def _metrics_regular(metrics: Sequence[Any], statuses: Sequence[str], names: set[str]) -> bool:
+def _metrics_regular(metrics: Sequence[Any], statuses: Sequence[str], names: Mapping[str, None]) -> bool:
     """All secondary values are plain numbers under fit names, and no run lacks a name that an earlier one had."""
     if not set(map(type, metrics)) <= _OBJECT_OR_NULL:
         return False
@@ -135,8 +135,11 @@ def _metrics_regular(metrics: Sequence[Any], statuses: Sequence[str], names: set
     keysets = set(map(frozenset, present))
     if not all(map(FORBIDDEN_NAMES.isdisjoint, keysets)):
         return False
-    if len(present) == len(metrics) and len(keysets) == 1 and names <= next(iter(keysets)):
+    if len(present) == len(metrics) and len(keysets) == 1 and names.keys() <= next(iter(keysets)):
         return True
+    least = len(names)
+    if any(len(item or ()) < least and status not in _EXEMPT for item, status in zip(metrics, statuses, strict=True)):
+        return False
     seen = set(names)
     for item, status in zip(metrics, statuses, strict=True):
         keys = item or ()

@@ -21,7 +21,7 @@ _STATE_PLAIN = (
     "dialect", "records", "last_line", "unread", "unread_total", "headers_lost", "last_run", "time_unit", "units_mixed",
     "marker", "stopped",
 )  # fmt: skip
-_REPLAY_PLAIN = ("status", "iterations", "metrics", "heads", "unreverted", "lost")
+_REPLAY_PLAIN = ("status", "iterations", "spare", "metrics", "heads", "unreverted", "lost")
 _LETTERS = {"keep": "k", "discard": "d", "crash": "c", "checks_failed": "f", "baseline": "b", "measured": "m"}
 _WORDS = {letter: word for word, letter in _LETTERS.items()}
 _LONG = re.compile(r"\d{19}")
@@ -76,7 +76,7 @@ def _dump_segment(segment: Segment) -> dict[str, Any]:
     return {
         **{name: getattr(segment, name) for name in _SEGMENT_PLAIN},
         "streak": [segment.streak.current, segment.streak.longest],
-        "names": sorted(segment.names),
+        "names": list(segment.names),
         "statuses": "".join(map(_LETTERS.__getitem__, segment.statuses)),
     }
 
@@ -88,7 +88,7 @@ def _load_segment(saved: dict[str, Any]) -> Segment:
     segment.baseline, segment.best = _exact(segment.baseline), _exact(segment.best)
     segment.settings = {key: _exact(value) for key, value in segment.settings.items()}
     segment.streak = Streak(*saved["streak"])
-    segment.names = set(saved["names"])
+    segment.names = dict.fromkeys(saved["names"])
     segment.statuses = list(map(_WORDS.__getitem__, saved["statuses"]))
     return segment
 

@@ -166,7 +166,8 @@ def count_runs(connection: sqlite3.Connection, session_id: int) -> int:
 
 def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:
     """Yield a session's bytes, block by block."""
-    for row in connection.execute("SELECT data FROM block WHERE session = ? ORDER BY start", (session_id,)):
+    sql = "SELECT CAST(data AS BLOB) FROM block WHERE session = ? ORDER BY start"
+    for row in connection.execute(sql, (session_id,)):
         yield row[0]
 
 

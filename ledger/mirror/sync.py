@@ -124,14 +124,23 @@ def _append(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, 
 
 
 def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
-    """Find the session that this file was before it was moved: old path gone, whole mirrored prefix the same."""
-    fitting = (candidate for candidate in lost if 0 < candidate.size <= file.size and candidate.missing)
-    for candidate in sorted(fitting, key=lambda session: session.size, reverse=True):  # the most of it first
-        if candidate.missing:
-            with open_log(path) as again:
-                same = again.skip(candidate.size).hex() == candidate.sha256
-            if same and (current := store.find(raw, Path(candidate.path))):  # no other log has become it meanwhile
-                return current
+    """Find the session that this file was before it was moved: old path gone, whole mirrored prefix the same.
+
+    The file is hashed once, however many are lost; the session that had most of it wins.
+    """
+    fitting = {(known.size, known.sha256): known for known in lost if 0 < known.size <= file.size}
+    if not fitting:
+        return None
+    with open_log(path) as again:
+        read, found = 0, []
+        for size in sorted({size for size, _ in fitting}):
+            digest = again.skip(size - read).hex()
+            read = size
+            found += [known] if (known := fitting.get((size, digest))) else []
+    for candidate in reversed(found):
+        current = store.find(raw, Path(candidate.path)) if candidate.missing else None
+        if current is not None:  # no other log has become it meanwhile
+            return current
     return None
 
 

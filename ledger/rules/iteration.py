@@ -21,9 +21,8 @@ def wrong_iteration(event: object, before: State, record: Record) -> Findings:
     Example: iteration 3 after iteration 1.
     Fix: none by machine.
     """
-    expected = [number + 1 for number in before.replay.iterations]
-    if record["iteration"] not in expected:
-        yield Finding(f"'iteration' is {record['iteration']}, expected {expected[0]}", "iteration")
+    if not before.replay.follows(record["iteration"]):
+        yield Finding(f"'iteration' is {record['iteration']}, expected {before.replay.iterations[0] + 1}", "iteration")
 
 
 @rule("E335", "wrong-previous-metric", _ERROR, "event", "codex:iteration")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from ledger.diagnostics import Finding, Severity
@@ -12,6 +13,7 @@ from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]
+_LISTED = 8
 
 
 @rule("S400", "unknown-protocol", Severity.ERROR, "end", "undecided")
@@ -44,6 +46,18 @@ def record_before_header(event: object, before: State, record: Record) -> Findin
         yield Finding(
             "the log does not begin with a config header: its records have no metric and no direction", line=1
         )
+
+
+@rule("S402", "run-zero", Severity.WARNING, "event", "autoresearch:run")
+def run_zero(run: Run, before: State, record: Record) -> Findings:
+    """Report a run numbered 0. One that repeats an earlier run 0 is reported as such instead.
+
+    Why: runs count from 1; a reader that divides by the number, or takes 0 for none, goes wrong.
+    Example: `{"run":0,…}`.
+    Fix: none needed.
+    """
+    if run.run == 0 and 0 not in before.runs_seen:
+        yield Finding("runs are numbered from 1, this one is run 0", "run")
 
 
 @rule("S403", "run-gap", Severity.WARNING, "event", "autoresearch:run")
@@ -126,16 +140,13 @@ def secondary_metric_missing(run: Run, before: State, record: Record) -> Finding
     Fix: none by machine; measure it, or say in `asi` why it is missing.
     """
     segment = before.segment
-    names = set() if segment is None or segment.lost_header else segment.names
-    if not names or run.status in ("crash", "checks_failed"):
+    if segment is None or segment.lost_header or run.status in ("crash", "checks_failed"):
         return
-    missing = names.difference(run.metrics or ())
-    if missing and run.asi is not None:
-        missing = {name for name in missing if not _mentions(run.asi, name)}
-    if missing:
-        listed = ", ".join(map(repr, sorted(missing)[:8])) + (
-            f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-        )
+    asi, present = run.asi, run.metrics or {}
+    missing = (name for name in segment.names if name not in present and not (asi and _mentions(asi, name)))
+    found = list(islice(missing, _LISTED + 1))
+    if found:
+        listed = ", ".join(map(repr, sorted(found[:_LISTED]))) + (" and more" if len(found) > _LISTED else "")
         yield Finding(f"earlier runs of the segment had {listed}", "metrics")
 
 

@@ -100,18 +100,6 @@ def irregular_commit(record: Record) -> Findings:
             yield Finding("'commit' is empty on a kept run", "commit")
 
 
-@rule("R216", "run-zero", Severity.WARNING, "record", "autoresearch")
-def run_zero(record: Record) -> Findings:
-    """Report a run numbered 0.
-
-    Why: runs count from 1; a reader that divides by the number, or takes 0 for none, goes wrong.
-    Example: `{"run":0,…}`.
-    Fix: none needed.
-    """
-    if record.kind.name == "run" and record.values.get("run") == 0 and type(record.values["run"]) is int:
-        yield Finding("runs are numbered from 1, this one is run 0", "run")
-
-
 @rule("R217", "backstop-ack-not-running", Severity.ERROR, "record", "autoresearch")
 def backstop_ack_not_running(record: Record) -> Findings:
     """Report a `backstop_ack` on a marker other than `running`.
