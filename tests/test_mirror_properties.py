@@ -1,6 +1,5 @@
 """Whatever the bytes: the mirror gives them back, and grown in steps, rebuilt or taken at once it holds the same."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -9,21 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.damaged import anything
-from tests.mirroring import Mirror, examples, mirror_at, write
+from tests.mirroring import Mirror, examples, write
 from tests.oracle import random_logs, strategies
 from tests.oracle.encode import Record
 from tests.reading import DIALECTS
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
-    with mirror_at(tmp_path_factory.mktemp("mirror") / "mirror.db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("logs").resolve()
 
 
 def physical_lines(data: bytes) -> list[bytes]:

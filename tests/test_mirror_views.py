@@ -1,7 +1,6 @@
 """The views, the fold and an independent oracle say the same of any log; ranks are those that counting gives."""
 
 import json
-from collections.abc import Iterator
 from decimal import localcontext
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from ledger.log import read_log
 from tests.damaged import anything
-from tests.mirroring import Mirror, examples, mirror_at, write
+from tests.mirroring import Mirror, examples, write
 from tests.oracle import fold, random_logs, strategies
 from tests.oracle.encode import Num, Record, Style, lines
 from tests.reading import DIALECTS
@@ -26,17 +25,6 @@ FIGURES = (
     *("name", "metric_name", "unit", "direction", "runs"),
     *("baseline_run", "baseline", "best_run", "best", "improvement_pct", "confidence"),
 )
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
-    with mirror_at(tmp_path_factory.mktemp("mirror") / "mirror.db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("logs").resolve()
 
 
 def comparable(row: dict[str, Any], without: set[str]) -> dict[str, Any]:

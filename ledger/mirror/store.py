@@ -11,10 +11,8 @@ from typing import IO, NamedTuple, cast
 
 from sqlalchemy import Connection
 
-from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 
-_COLUMNS = tuple(column.name for column in schema.session.columns)
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
@@ -69,6 +67,9 @@ def _missing(text: str) -> bool:
     return False
 
 
+_SELECTED = ", ".join(Session._fields)
+
+
 def driver(connection: Connection) -> sqlite3.Connection:
     """Give the driver's own connection, on which rows are read and written in bulk."""
     return cast("sqlite3.Connection", connection.connection.driver_connection)
@@ -86,13 +87,13 @@ def readable(text: str) -> str:
 
 def find(connection: sqlite3.Connection, path: Path) -> Session | None:
     """Find the session of a log's canonical path."""
-    row = connection.execute("SELECT * FROM session WHERE path = ?", (path_text(path),)).fetchone()
+    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE path = ?", (path_text(path),)).fetchone()
     return None if row is None else Session(*row)
 
 
 def every(connection: sqlite3.Connection) -> list[Session]:
     """List all sessions by path."""
-    return [Session(*row) for row in connection.execute("SELECT * FROM session ORDER BY path")]
+    return [Session(*row) for row in connection.execute(f"SELECT {_SELECTED} FROM session ORDER BY path")]
 
 
 def paths(connection: sqlite3.Connection) -> set[str]:
@@ -134,14 +135,14 @@ def add(connection: sqlite3.Connection, path: Path) -> int:
     key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
     values = blank(0, key, path)[1:]
     cursor = connection.execute(
-        f"INSERT INTO session ({', '.join(_COLUMNS[1:])}) VALUES ({','.join('?' * len(values))})", values
+        f"INSERT INTO session ({', '.join(Session._fields[1:])}) VALUES ({','.join('?' * len(values))})", values
     )
     return int(cursor.lastrowid or 0)
 
 
 def update(connection: sqlite3.Connection, session: Session) -> None:
     """Write a session's row."""
-    assignments = ", ".join(f"{name} = ?" for name in _COLUMNS[1:])
+    assignments = ", ".join(f"{name} = ?" for name in Session._fields[1:])
     connection.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*session[1:], session.id))
 
 

@@ -38,6 +38,8 @@ def unknown_protocol(first_line: int, keys: list[str], binary: bool, before: Sta
 def record_before_header(event: object, before: State, record: Record) -> Findings:
     """Report a log that does not begin with its config header, once, at line 1.
 
+    A first line that cannot be read at all may have been the header; then that line's finding is the only one.
+
     Why: without a header nobody knows the metric nor which end of its scale wins.
     Example: a first line that is a run.
     Fix: unsafe; move the header up, or give one by options.
