@@ -121,7 +121,7 @@ def test_version(tmp_path: Path):
         (("db", "frobnicate"), "Error: No such command 'frobnicate'.\n"),
         (("--frobnicate",), "--frobnicate"),
         (("check", "--frobnicate"), "--frobnicate"),
-        (("explain",), "Error: Missing argument 'CODE'.\n"),
+        (("forget",), "Error: Missing argument 'LOG'.\n"),
         ((), ""),
         (("db",), ""),
     ],

@@ -260,3 +260,9 @@ def test_explain_an_unknown_code(code: str, tmp_path: Path):
     done = ledger(tmp_path, "explain", code)
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith(f"Error: no rule has the code {code}; ledger explain lists them\n")
+
+
+def test_explain_lists_every_code(tmp_path: Path):
+    done = ledger(tmp_path, "explain")
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines()] == sorted(RULES)

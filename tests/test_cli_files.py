@@ -1,17 +1,13 @@
-"""Files that commands write with -o: replaced whole, or left as they were. The bar that counts what takes long."""
+"""Files that commands write with -o: replaced whole, or left as they were."""
 
-import io
 import os
-import sys
 import threading
-import time
-from itertools import count
 from pathlib import Path
 from typing import IO
 
 import pytest
 
-from ledger.cli.options import beside, progress, replace_file
+from ledger.cli.options import beside, replace_file
 from ledger.errors import LedgerError
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="modes and pipes are other ones there")
@@ -118,29 +114,3 @@ def test_what_is_beside_is_there_until_the_end(target: Path):
         temporary.write_bytes(b"new")
         assert target.read_bytes().startswith(b"old")
     assert target.read_bytes() == b"new" and not temporary.exists()
-
-
-class Terminal(io.StringIO):
-    """Pretend to be a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("out", "err", "seconds", "shown"),
-    [
-        (io.StringIO(), Terminal(), 1, True),
-        (io.StringIO(), Terminal(), 0.1, False),
-        (Terminal(), Terminal(), 1, False),
-        (io.StringIO(), io.StringIO(), 1, False),
-    ],
-)
-def test_progress(out: io.StringIO, err: io.StringIO, seconds: float, shown: bool, monkeypatch: pytest.MonkeyPatch):
-    clock = count(step=seconds)
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(sys, "stdout", out)
-    monkeypatch.setattr(sys, "stderr", err)
-    assert list(progress(range(5), "sync", len(range(5)))) == list(range(5))
-    assert out.getvalue() == "" and ("sync" in err.getvalue()) is shown
-    assert not shown or "100%" in err.getvalue()

@@ -105,6 +105,21 @@ def test_filters(samples: Path):
     assert rows(samples, "runs", "--limit", "0") == []
 
 
+def test_until_a_date_means_that_whole_day(tmp_path: Path):
+    start = 1_699_920_000_000  # 2023-11-14
+    moments = [start - 1, start, start + 86_399_999, start + 86_400_000]
+    log(tmp_path, lines(HEADER, *(run(place, 9, timestamp=moment) for place, moment in enumerate(moments, 1))))
+    assert ledger(tmp_path, "sync").code == 0
+
+    def found(*arguments: str) -> list[int]:
+        return [row["run"] for row in rows(tmp_path, "runs", *arguments)]
+
+    assert found("--until", "2023-11-14") == found("--until", "20231114") == [1, 2, 3]
+    assert found("--since", "2023-11-14", "--until", "2023-11-14") == [2, 3]
+    assert found("--until", "2023-11-14T00:00") == found("--until", "2023-11-14T00:00Z") == [1, 2]
+    assert found("--until", "9999-12-31") == [1, 2, 3, 4]
+
+
 def test_sort(samples: Path):
     metrics = [
         row["metric"] for row in rows(samples, "runs", "--session", "config parser", "--sort", "segment,-metric")

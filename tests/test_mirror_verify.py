@@ -76,7 +76,7 @@ def test_no_row_can_be_taken_away_or_doubled(tampered: Mirror, table: str) -> No
     [
         ("UPDATE run SET status = 'discard', at_ms = 0 WHERE id = @ << 32 | 2", 2),
         ("UPDATE run SET id = id + 5 WHERE id = @ << 32 | 4", 4),
-        ("INSERT INTO unread SELECT id, 0, 1, NULL FROM run WHERE id = @ << 32 | 4; DELETE FROM run WHERE run = 3", 4),
+        ("INSERT INTO unread VALUES (@ << 32 | 4, 0, 1, NULL); DELETE FROM run WHERE id IN (SELECT id FROM unread)", 4),
         ("INSERT INTO unread VALUES (@ << 32 | 3, 0, 1, 'blank')", 3),
         ("UPDATE segment SET direction = 'higher', metric_name = 'nonsense', unit = 'zz' WHERE session = @", 1),
         ("UPDATE segment_stat SET runs = 999, best = 1 WHERE session = @", 1),
@@ -90,6 +90,7 @@ def test_no_row_can_be_taken_away_or_doubled(tampered: Mirror, table: str) -> No
         ("UPDATE session SET fold = '{' WHERE id = @", None),
         ("UPDATE session SET fold = '{}' WHERE id = @", None),
         ("UPDATE session SET size = 'x', lines = 'y', tail_size = x'00' WHERE id = @", None),
+        ("UPDATE session SET size = 'x' WHERE id = @", None),
         ("UPDATE session SET run_json = 'x' WHERE id = @", None),
     ],
 )

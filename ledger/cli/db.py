@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from ledger.cli.options import beside, db_option, progress
+from ledger.cli.mirrored import existing_mirror
+from ledger.cli.options import beside, db_option
+from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
@@ -91,16 +93,17 @@ def rebuild(db: str | None) -> None:
     Example:
       ledger db rebuild
     """
-    where = mirror_path(db)
-    if not where.exists():
-        raise LedgerError(f"there is no mirror at {show_path(where)} yet; run ledger sync")
-    with open_writer(where) as connection:
+    with open_writer(existing_mirror(db)) as connection:
         raw = store.driver(connection)
-        sessions = store.every(raw)
-        for session in progress(sessions, "rebuild", len(sessions)):
+
+        def derive(session: store.Session) -> None:
             with connection.begin():
                 if current := store.find(raw, Path(session.path)):  # another command may have changed it meanwhile
                     ingest_stored(raw, current)
+
+        sessions = store.every(raw)
+        for _ in progress(map(derive, sessions), "rebuild", len(sessions)):
+            pass
     click.echo(f"rebuilt {len(sessions)} sessions")
 
 

@@ -3,8 +3,7 @@
 import io
 import os
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, TypeVar
@@ -16,7 +15,6 @@ from ledger.source import canonical, find_logs, session_log, show_path
 from ledger.terminal import near
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Item = TypeVar("Item")
 
 DIALECTS = ("autoresearch", "state-protocol", "codex")
 
@@ -128,18 +126,3 @@ def beside(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def progress(items: Iterable[Item], label: str, count: int) -> Iterator[Item]:
-    """Yield the items; past a second a bar on stderr counts them, where stderr is a terminal and stdout is not."""
-    start, bar = time.monotonic(), None
-    wanted = sys.stderr.isatty() and not sys.stdout.isatty()
-    for place, item in enumerate(items):
-        if wanted and bar is None and time.monotonic() - start > 1:
-            bar = click.progressbar(length=count, label=label, file=sys.stderr)
-            bar.update(place)
-        yield item
-        if bar is not None:
-            bar.update(1)
-    if bar is not None:
-        bar.render_finish()

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 import click
@@ -29,6 +30,18 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> int | N
     return read[0]
 
 
+def _last_moment(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Read a time; a bare date is that day's last millisecond."""
+    start = _moment(context, parameter, value)
+    if start is None or value is None:
+        return None
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return start
+    return start + 86_400_000 - 1
+
+
 _FILTERS = (
     db_option,
     click.option(
@@ -38,7 +51,10 @@ _FILTERS = (
     click.option("--status", metavar="WORD", help="Only this status (runs) or state (sessions, events)."),
     click.option("--since", metavar="TIME", callback=_moment, help="Only what was active at or after this time (UTC)."),
     click.option(
-        "--until", metavar="TIME", callback=_moment, help="Only what was active at or before this time (UTC)."
+        "--until",
+        metavar="TIME",
+        callback=_last_moment,
+        help="Only what was active at or before this time (UTC); a date means the whole day.",
     ),
     click.option("--sort", metavar="COLUMNS", help="Order by columns, with commas; -COLUMN for descending."),
     click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows."),

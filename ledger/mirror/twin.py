@@ -1,0 +1,122 @@
+"""A session derived a second time, apart from the mirror, to hold the mirror's rows to."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+from typing import Any
+
+from sqlalchemy import Table, create_engine
+
+from ledger.dialects import DIALECTS
+from ledger.log import open_reader
+from ledger.mirror import schema, store
+from ledger.mirror.ingest import Ingestion
+from ledger.mirror.store import Session
+from ledger.source import LogFile
+
+_OF_SESSION = ("dialect", "lines", "state", "quarantined", "run_json")
+
+_BY_ID = "SELECT id & {line}, {columns} FROM {table} WHERE id >= :first AND id < :end ORDER BY id"
+_METRICS = """SELECT v.run_id & {line}, n.name, v.value
+FROM run_metric AS v LEFT JOIN metric_name AS n ON n.id = v.name_id
+WHERE v.run_id >= :first AND v.run_id < :end ORDER BY v.run_id, n.name"""
+_SEGMENTS = "SELECT line, {columns} FROM segment WHERE session = :session ORDER BY segment"
+_STATISTICS = """SELECT (SELECT line FROM segment AS g WHERE g.session = t.session AND g.segment = t.segment),
+{columns}
+FROM segment_stat AS t WHERE session = :session ORDER BY segment"""
+_FINDINGS = """SELECT CASE WHEN source IS NULL THEN line ELSE 0 END, {columns}
+FROM diagnostic WHERE session = :session ORDER BY line, "column", code, name, severity, message, source"""
+
+
+def _select(table: Table, sql: str = _BY_ID) -> str:
+    names = (f'"{column.name}"' for column in table.columns if column.name != "id")
+    return sql.format(line=2**schema.LINE_BITS - 1, columns=", ".join(names), table=table.name)
+
+
+_ROWS = (
+    *map(_select, (schema.run, schema.event, schema.unread)),
+    _select(schema.run_metric, _METRICS),
+    _select(schema.segment, _SEGMENTS),
+    _select(schema.segment_stat, _STATISTICS),
+    _select(schema.diagnostic, _FINDINGS),
+)
+"""Every derived row of a session, a table at a time, in an order that does not show when each row came.
+
+The first column is the line that the row stands for, 0 where that is none of the log's.
+"""
+
+
+@contextmanager
+def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tuple[sqlite3.Connection, Session]]:
+    """Derive a session from its stored bytes, `size` of them, into a private database that is gone afterwards.
+
+    The database is a temporary file of SQLite's own, so that memory stays bounded.
+    """
+    engine = create_engine("sqlite+pysqlite://", creator=_private)
+    with engine.connect() as connection, LogFile(None, store.spool(raw, session), size) as file:
+        schema.metadata.create_all(connection, checkfirst=False)
+        apart = store.driver(connection)
+        apart.execute("BEGIN")
+        dialect = session.dialect if session.dialect in {known.name for known in DIALECTS} else None
+        run_json = session.run_json if isinstance(session.run_json, bytes) else None
+        reader, undecided = open_reader(file, dialect, run_json)
+        codex = reader.dialect is not None and reader.dialect.name == "codex"
+        blank = store.blank(session.id, session.key, session.file)._replace(run_json=run_json if codex else None)
+        apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)
+        Ingestion(apart, file, reader, blank, quarantine=True, store_blocks=False).go("rebuilt", undecided)
+        yield apart, store.every(apart)[0]
+    engine.dispose()
+
+
+def _private() -> sqlite3.Connection:
+    connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = OFF")
+    return connection
+
+
+def first_difference(raw: sqlite3.Connection, session: Session, apart: sqlite3.Connection, twin: Session) -> int | None:
+    """Find the first line of which the mirror's rows are not its twin's; 0 if no line can be named, None if none is."""
+    scope = {"session": session.id, "first": schema.first_id(session.id), "end": schema.first_id(session.id + 1)}
+    with _as_stored(raw), _as_stored(apart):
+        lines = [_first(raw.execute(sql, scope), apart.execute(sql, scope)) for sql in _ROWS]
+    if any(getattr(session, name) != getattr(twin, name) for name in _OF_SESSION) or not _same_fold(session, twin):
+        lines.append(0)
+    found = [line for line in lines if line is not None]
+    return min(filter(None, found), default=0) if found else None
+
+
+@contextmanager
+def _as_stored(raw: sqlite3.Connection) -> Iterator[None]:
+    """Read text as bytes: also such as no longer is UTF-8."""
+    raw.text_factory = bytes
+    try:
+        yield
+    finally:
+        raw.text_factory = str
+
+
+def _first(mine: Iterable[tuple[Any, ...]], theirs: Iterable[tuple[Any, ...]]) -> int | None:
+    """Find the line of the first rows that differ; both come in the same order."""
+    for pair in zip_longest(mine, theirs):
+        if pair[0] != pair[1]:
+            return min((row[0] for row in pair if row is not None and isinstance(row[0], int)), default=0)
+    return None
+
+
+def _same_fold(session: Session, twin: Session) -> bool:
+    """Compare what two folds say: the order of keys is of no matter."""
+    try:
+        return session.fold == twin.fold or bool(json.loads(session.fold) == json.loads(twin.fold))
+    except ValueError:
+        return False
+
+
+def orphans(raw: sqlite3.Connection) -> dict[str, int]:
+    """Count the rows that belong to no session, by table."""
+    homes = [(table.name, f"{key} >> {schema.LINE_BITS}") for table, key in schema.BY_RECORD]
+    homes += [(table.name, "session") for table in (*schema.BY_SESSION, schema.block)]
+    sql = "SELECT count(*) FROM {} WHERE {} NOT IN (SELECT id FROM session)"
+    counts = {name: int(raw.execute(sql.format(name, home)).fetchone()[0]) for name, home in homes}
+    return {name: count for name, count in counts.items() if count}
