@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from ledger.cli.mirrored import existing_mirror
+from ledger.cli.mirrored import existing_mirror, kept_files, marks_of
 from ledger.cli.options import beside, db_option
 from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
 from ledger.mirror.sync import ingest_stored
-from ledger.source import canonical, show_path
+from ledger.source import show_path
 
 
 @click.group()
@@ -118,12 +118,14 @@ def backup(output: str, db: str | None) -> None:
       ledger db backup -o mirror-copy.db
     """
     source, target = mirror_path(db), Path(output)
-    if target.is_dir() or canonical(target) == canonical(source):
-        what = "a folder" if target.is_dir() else "the mirror itself"
-        raise click.UsageError(f"{output} is {what}; name another file")
+    if target.is_dir():
+        raise click.UsageError(f"{output} is a folder; name a file in it")
     with open_reader(source) as connection:
         if connection is None:
             raise LedgerError(f"there is no mirror at {show_path(source)} yet; run ledger sync")
+        kept = kept_files(store.driver(connection), source)
+        if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
+            raise LedgerError(f"{show_path(target)} is {what}; name another file")
         with beside(target) as temporary, closing(sqlite3.connect(temporary)) as copy:
             store.driver(connection).backup(copy)
     click.echo(f"wrote {show_path(target)}")

@@ -10,13 +10,12 @@ from typing import IO, NamedTuple
 
 import click
 
-from ledger.cli.mirrored import named_sessions, reading_mirror
+from ledger.cli.mirrored import kept_files, marks_of, named_sessions, reading_mirror
 from ledger.cli.options import db_option, format_option, replace_file, shown
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import mirror_path
 from ledger.mirror.store import Session
-from ledger.source import canonical, run_json_of
 
 
 @click.command()
@@ -48,7 +47,7 @@ def export(log: str | None, every: bool, output: str, format_name: str, db: str 
             sys.stdout.buffer.writelines(store.stored(raw, sessions[0].id))
             sys.stdout.buffer.flush()
         else:
-            _write(list(_copies(raw, sessions, output, every)), _kept(raw, mirror_path(db)))
+            _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_path(db)))
 
 
 class Copy(NamedTuple):
@@ -75,7 +74,7 @@ def _write(copies: list[Copy], kept: dict[object, str]) -> None:
     """Write copies, none of them if one would replace a file that is kept. What is there already is left alone."""
     wanted = []
     for copy in copies:
-        what = next((kept[mark] for mark in _marks(copy.target) if mark in kept), None)
+        what = next((kept[mark] for mark in marks_of(copy.target) if mark in kept), None)
         if what is None:
             wanted.append(copy)
         elif not _holds(copy):
@@ -95,24 +94,3 @@ def _holds(copy: Copy) -> bool:
         return False
     with copy.target.open("rb") as file:
         return all(file.read(len(part)) == part for part in copy.parts()) and not file.read(1)
-
-
-def _kept(raw: sqlite3.Connection, mirror: Path) -> dict[object, str]:
-    """Name the files that must not be lost, by all that they are known by."""
-    files = {Path(f"{canonical(mirror)}{suffix}"): "the mirror itself" for suffix in ("", "-wal", "-shm", "-journal")}
-    for session in store.every(raw):
-        if not session.missing:
-            files[session.file] = "a mirrored log"
-        if session.dialect == "codex" and (beside := run_json_of(session.file)).exists():
-            files[beside] = "the run.json of a mirrored log"
-    return {mark: what for file, what in files.items() for mark in _marks(file)}
-
-
-def _marks(path: Path) -> list[object]:
-    """Give what a file is known by: its place, and if it is there its identity under any name."""
-    place = canonical(path)
-    try:
-        status = place.stat()
-    except OSError:
-        return [place]
-    return [place, (status.st_dev, status.st_ino)]

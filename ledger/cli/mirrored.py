@@ -10,7 +10,7 @@ import click
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import mirror_path, open_reader
-from ledger.source import find_logs, session_log, show_path
+from ledger.source import canonical, find_logs, run_json_of, session_log, show_path
 
 
 def existing_mirror(db: str | None) -> Path:
@@ -48,3 +48,24 @@ def named_sessions(raw: sqlite3.Connection, logs: tuple[str, ...], *, every: boo
 
 def _below(name: str) -> list[Path]:
     return [path for path in find_logs((name,)) if path is not None] if Path(name).is_dir() else []
+
+
+def kept_files(raw: sqlite3.Connection, mirror: Path) -> dict[object, str]:
+    """Name the files that must not be lost, by all that they are known by."""
+    files = {Path(f"{canonical(mirror)}{suffix}"): "the mirror itself" for suffix in ("", "-wal", "-shm", "-journal")}
+    for session in store.every(raw):
+        if not session.missing:
+            files[session.file] = "a mirrored log"
+        if session.dialect == "codex" and (beside := run_json_of(session.file)).exists():
+            files[beside] = "the run.json of a mirrored log"
+    return {mark: what for file, what in files.items() for mark in marks_of(file)}
+
+
+def marks_of(path: Path) -> list[object]:
+    """Give what a file is known by: its place, and if it is there its identity under any name."""
+    place = canonical(path)
+    try:
+        status = place.stat()
+    except OSError:
+        return [place]
+    return [place, (status.st_dev, status.st_ino)]

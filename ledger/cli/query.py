@@ -15,6 +15,7 @@ from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path, open_reader
 from ledger.mirror.queries import Filters
 from ledger.mirror.views import View, by_name
+from ledger.source import show_path
 from ledger.terminal import plain
 from ledger.times import parse_iso
 
@@ -87,6 +88,8 @@ def _make(view: View, *extra: Callable[[Any], Any]) -> click.Command:
 @contextmanager
 def _reading(db: str | None) -> Iterator[sqlite3.Connection | None]:
     with open_reader(mirror_path(db)) as connection:
+        if connection is None:
+            click.echo(f"note: there is no mirror at {show_path(mirror_path(db))} yet; run ledger sync", err=True)
         yield None if connection is None else store.driver(connection)
 
 

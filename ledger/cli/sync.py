@@ -100,9 +100,18 @@ def forget(log: str, db: str | None, yes: bool) -> None:
         raw = store.driver(connection)
         for session in named_sessions(raw, (log,)):
             name = shown(session.path)
-            if not yes and not click.confirm(f"Drop {name} from the mirror?", err=True):
+            if not yes and not _confirmed(f"Drop {name} from the mirror?"):
                 click.echo("nothing was dropped", err=True)
                 continue
             with connection.begin():
                 store.remove(raw, session.id)
             click.echo(f"forgotten {name}")
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise LedgerError("nobody answered; use --yes to do it without asking") from None

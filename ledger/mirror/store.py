@@ -131,7 +131,8 @@ def add(connection: sqlite3.Connection, path: Path) -> int:
     """Make the row of a new session and return its id."""
     text = path_text(path)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    taken = {row[0] for row in connection.execute("SELECT key FROM session WHERE key LIKE ?", (digest[:8] + "%",))}
+    near = connection.execute("SELECT key FROM session WHERE key BETWEEN ? AND ?", (digest[:8], digest[:8] + "g"))
+    taken = {row[0] for row in near}
     key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
     values = blank(0, key, path)[1:]
     cursor = connection.execute(
