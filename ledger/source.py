@@ -5,7 +5,6 @@ import io
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -118,6 +117,8 @@ class LogFile:
 def open_log(path: Path | None) -> LogFile:
     """Open a log for reading (None: standard input). Raises LedgerError for anything but a readable regular file."""
     if path is None:
+        import tempfile
+
         spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the LogFile that takes it
         while chunk := sys.stdin.buffer.read(1 << 20):
             spool.write(chunk)
