@@ -72,7 +72,7 @@ def told(records: Sequence[Record | str], dialect: str, config: Any = None) -> l
     [
         ([HEADER, run(1, "keep", commit="")], ["2 R215"]),
         ([HEADER, run(1, commit="ABC1234")], ["2 R215"]),
-        ([HEADER, run(1, commit=None)], ["2 R202"]),
+        ([HEADER, run(1, commit=None)], ["2 R215"]),
         ([HEADER, run(1, timestamp=None)], ["2 R202"]),
         ([HEADER, run(1, timestamp="2026-01-01T12:00:00")], ["2 R209", "2 R210"]),
         ([HEADER, run(1, timestamp="soon")], ["2 R208"]),

@@ -175,3 +175,12 @@ def test_a_gain_of_exactly_the_threshold_is_enough(tmp_path: Path):
     records[0]["min_effect_size_pct"] = 2
     records[1]["value"], records[3]["value"] = 0.7, 0.686
     assert read_log(cli.log(tmp_path, cli.lines(*records))).diagnostics == [], day
+
+
+@pytest.mark.parametrize("commit", [None, 1234567, "abc123", ["abc1234"]])
+def test_a_commit_of_any_other_kind_is_flagged_and_kept(commit: object, tmp_path: Path):
+    log = cli.log(tmp_path, cli.lines(cli.HEADER, RUNS[0], {**RUNS[1], "status": "discard", "commit": commit}))
+    assert [(found.code, found.line, found.is_error) for found in read_log(log).diagnostics] == [("R215", 3, False)]
+    with mirror_at(tmp_path / "mirror.db") as mirror:
+        assert mirror.sync(log).status == "new"
+        assert mirror.verify(log).ok

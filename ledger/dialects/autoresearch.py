@@ -26,7 +26,7 @@ RUN = Kind("run", (
     Field("run", "integer", "required", least=0),
     Field("metric", "number", "required"),
     Field("status", "text", "required", choices=STATUSES),
-    Field("commit", "text", "advised"),
+    Field("commit", "commit", "advised"),
     Field("description", "text", "advised"),
     Field("timestamp", "epoch", "advised"),
     Field("metrics", "object", null=True),
@@ -140,9 +140,12 @@ def parse_run(record: Object, place: Place, state: State) -> Run:
     for key, value in (("run", record["run"]), ("metric", record["metric"]), ("confidence", confidence)):
         if value is not None and not storable(value):
             extras[key] = value
+    commit = record.get("commit")
+    if "commit" in record and not isinstance(commit, str):
+        extras["commit"], commit = commit, None
     asi = record.get("asi")
     return Run(
-        place, record["run"], record["status"], metric, record.get("commit"), record.get("description"), at_ms, unit,
+        place, record["run"], record["status"], metric, commit, record.get("description"), at_ms, unit,
         stated, confidence, metrics, None if asi is None else dump(asi), dump(extras) if extras else None, int(shape),
     )  # fmt: skip
 

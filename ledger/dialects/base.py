@@ -20,8 +20,10 @@ TYPES: dict[str, Callable[[Json], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "time": lambda value: isinstance(value, str),
     "epoch": lambda value: is_number(value) or isinstance(value, str),
+    "commit": lambda value: True,
 }
-"""The types a field can have. `time` is ISO-8601 text; `epoch` a number since the epoch, or (flagged) such text."""
+"""The types a field can have. `time` is ISO-8601 text; `epoch` a number since the epoch, or (flagged) such text;
+`commit` anything, since whatever is no short hash there is only flagged."""
 
 
 class Field(NamedTuple):

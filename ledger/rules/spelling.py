@@ -92,12 +92,13 @@ def irregular_commit(record: Record) -> Findings:
     Example: `"commit":"none"`, or an empty commit on a keep.
     Fix: none by machine; write the short hash.
     """
-    commit, status = record.values.get("commit"), record.values.get("status")
-    if record.kind.name == "run" and isinstance(commit, str) and not _COMMIT.fullmatch(commit):
-        if commit:
-            yield Finding(f"'commit' should be 7 hex digits, not {show(commit)}", "commit")
-        elif status == "keep":
-            yield Finding("'commit' is empty on a kept run", "commit")
+    if record.kind.name != "run" or "commit" not in record.values:
+        return
+    commit, status = record.values["commit"], record.values.get("status")
+    if commit == "" and status == "keep":
+        yield Finding("'commit' is empty on a kept run", "commit")
+    elif commit != "" and not (isinstance(commit, str) and _COMMIT.fullmatch(commit)):
+        yield Finding(f"'commit' should be 7 hex digits, not {show(commit)}", "commit")
 
 
 @rule("R217", "backstop-ack-not-running", Severity.ERROR, "record", "autoresearch")
