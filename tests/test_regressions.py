@@ -184,3 +184,14 @@ def test_a_commit_of_any_other_kind_is_flagged_and_kept(commit: object, tmp_path
     with mirror_at(tmp_path / "mirror.db") as mirror:
         assert mirror.sync(log).status == "new"
         assert mirror.verify(log).ok
+
+
+def test_two_logs_with_the_same_content_may_both_move(tmp_path: Path):
+    logs = [cli.log(tmp_path / "old" / name, cli.SOUND) for name in "ab"]
+    with mirror_at(tmp_path / "mirror.db") as mirror:
+        mirror.sync_many(*logs)
+        keys = {mirror.session(log).key for log in logs}
+        (tmp_path / "old").rename(tmp_path / "new")
+        there = [tmp_path / "new" / name / logs[0].name for name in "ab"]
+        assert [mirror.sync(log).status for log in there] == ["moved", "moved"]
+        assert {mirror.session(log).key for log in there} == keys

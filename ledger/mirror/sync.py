@@ -128,15 +128,14 @@ def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Se
 
     The file is hashed once, however many are lost; the session that had most of it wins.
     """
-    fitting = {(known.size, known.sha256): known for known in lost if 0 < known.size <= file.size}
-    if not fitting:
-        return None
+    fitting = sorted((known for known in lost if 0 < known.size <= file.size), key=lambda known: known.size)
+    found, read, digest = [], 0, store.NOTHING
     with open_log(path) as again:
-        read, found = 0, []
-        for size in sorted({size for size, _ in fitting}):
-            digest = again.skip(size - read).hex()
-            read = size
-            found += [known] if (known := fitting.get((size, digest))) else []
+        for known in fitting:
+            if known.size > read:
+                digest, read = again.skip(known.size - read).hex(), known.size
+            if known.sha256 == digest:
+                found.append(known)
     for candidate in reversed(found):
         current = store.find(raw, Path(candidate.path)) if candidate.missing else None
         if current is not None:  # no other log has become it meanwhile
@@ -179,11 +178,8 @@ def _load(
         drop_derived(raw, session_id)
         raw.execute("DELETE FROM block WHERE session = ?", (session_id,))
     key = raw.execute("SELECT key FROM session WHERE id = ?", (session_id,)).fetchone()[0]
-    blank = Session(
-        session_id, key, store.path_text(path), None, 0, store.NOTHING, 0, 0, 0, "none", "", None, False, False, 0
-    )
     codex = reader.dialect is not None and reader.dialect.name == "codex"
-    session = blank._replace(run_json=reader.run_json if codex else None)
+    session = store.blank(session_id, key, path)._replace(run_json=reader.run_json if codex else None)
     outcome = Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
     if codex and read_small(run_json_of(path)) != reader.run_json:
         raise LedgerError(f"{show_path(run_json_of(path))} was changed while it was read; run the command again")
