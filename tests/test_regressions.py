@@ -3,13 +3,18 @@
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger.errors import LedgerError
+from ledger.events import Event
 from ledger.log import read_log
 from ledger.mirror.pipe import piped
+from ledger.reader import Reader
+from ledger.source import Block
 from tests import cli
 from tests.mirroring import Mirror, mirror_at
 
@@ -195,3 +200,18 @@ def test_two_logs_with_the_same_content_may_both_move(tmp_path: Path):
         there = [tmp_path / "new" / name / logs[0].name for name in "ab"]
         assert [mirror.sync(log).status for log in there] == ["moved", "moved"]
         assert {mirror.session(log).key for log in there} == keys
+
+
+def test_a_log_that_is_rewritten_while_it_is_read_is_not_mirrored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    log = cli.log(tmp_path, cli.SOUND)
+    read = Reader.read
+
+    def rewriting(self: Reader, block: Block) -> Iterator[Event]:
+        yield from read(self, block)
+        log.write_bytes(cli.SOUND.replace(b"104.5", b"104.6"))
+
+    with mirror_at(tmp_path / "mirror.db") as mirror:
+        monkeypatch.setattr(Reader, "read", rewriting)
+        with pytest.raises(LedgerError, match="was rewritten while it was read"):
+            mirror.sync(log)
+        assert mirror.raw.execute("SELECT count(*) FROM session").fetchone() == (0,)
