@@ -24,6 +24,7 @@ FLOORS = {
     "ledger.events": 0,
     "ledger.jsontext": 1,
     "ledger.source": 1,
+    "ledger.appending": 1,
     "ledger.confidence": 1,
     "ledger.segment": 1,
     "ledger.replay": 1,
@@ -69,6 +70,7 @@ FENCES = {
     "tabulate": ("ledger.exports.grid",),
     "click": ("ledger.cli", "ledger.cli.*", "ledger.render"),
     "yaml": ("ledger.loop.settings",),
+    "portalocker": ("ledger.appending",),
     "platformdirs": ("ledger.mirror.engine",),
 }  # fmt: skip
 """Where a library may be imported. What is not named here may be imported nowhere."""

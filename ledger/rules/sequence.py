@@ -145,14 +145,14 @@ def secondary_metric_missing(run: Run, before: State, record: Record) -> Finding
     if segment is None or segment.lost_header or run.status in ("crash", "checks_failed"):
         return
     asi, present = run.asi, run.metrics or {}
-    missing = (name for name in segment.names if name not in present and not (asi and _mentions(asi, name)))
+    missing = (name for name in segment.names if name not in present and not (asi and mentions(asi, name)))
     found = list(islice(missing, _LISTED + 1))
     if found:
         listed = ", ".join(map(repr, sorted(found[:_LISTED]))) + (" and more" if len(found) > _LISTED else "")
         yield Finding(f"earlier runs of the segment had {listed}", "metrics")
 
 
-def _mentions(asi: str, name: str) -> bool:
+def mentions(asi: str, name: str) -> bool:
     """Tell whether JSON text has a name in it, as a word of its own."""
     return re.search(rf"(?<!\w){re.escape(dump(name)[1:-1])}(?!\w)", asi) is not None
 

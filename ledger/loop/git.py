@@ -1,0 +1,201 @@
+"""The repository that experiments are committed to and reverted in: git, asked and told by its command line."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ledger.errors import LedgerError
+from ledger.source import show_path
+
+_QUIET = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_OPTIONAL_LOCKS": "0"}
+_UNDER_WAY = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+}
+
+
+class Git:
+    """Ask and change the repository around a folder. Paths are relative to the repository's top, `/` between names.
+
+    `own` lists patterns, relative to the folder, of files that are no part of any experiment. Every method raises
+    LedgerError with git's own words where git fails.
+    """
+
+    def __init__(self, folder: Path, own: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self._own = [f":(exclude){pattern}" for pattern in own]
+
+    def ask(self, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
+        """Run git and give what it prints."""
+        done = self._run(arguments, stdin, index)
+        if done.returncode:
+            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+            raise LedgerError(f"git {arguments[0]} failed in {show_path(self.folder)}: {' '.join(said.split())}")
+        return done.stdout
+
+    def _run(
+        self, arguments: Sequence[str], stdin: bytes = b"", index: Path | None = None
+    ) -> "subprocess.CompletedProcess[bytes]":
+        more = {"GIT_INDEX_FILE": str(index)} if index else {}
+        try:
+            return subprocess.run(
+                ["git", *arguments],
+                cwd=self.folder,
+                env={**os.environ, **_QUIET, **more},
+                input=stdin,
+                capture_output=True,
+                check=False,
+                start_new_session=True,  # a Ctrl-C is for the loop, which lets git finish
+            )
+        except OSError as error:
+            raise LedgerError(f"cannot run git: {(error.strerror or str(error)).lower()}") from None
+
+    def _line(self, *arguments: str) -> str | None:
+        """Give what git prints as one text; None where it fails."""
+        done = self._run(arguments)
+        return None if done.returncode else os.fsdecode(done.stdout).strip()
+
+    def top(self) -> Path | None:
+        """Give the folder of the working tree; None outside a repository, or without git."""
+        try:
+            found = self._line("rev-parse", "--show-toplevel")
+        except LedgerError:
+            return None
+        return Path(found) if found else None
+
+    def head(self) -> str | None:
+        """Give the full hash of HEAD; None where nothing is committed."""
+        return self._line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    def branch(self) -> str | None:
+        """Give the branch that is checked out; None on a detached HEAD."""
+        return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def resolve(self, name: str) -> str | None:
+        """Give the full hash of a commit; None if there is none of this name."""
+        return self._line("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") if name else None
+
+    def tree(self, commit: str) -> str:
+        """Give the hash of a commit's tree."""
+        return os.fsdecode(self.ask("rev-parse", "--verify", f"{commit}^{{tree}}")).strip()
+
+    def parents(self, commit: str) -> list[str]:
+        """Give the full hashes of a commit's parents."""
+        return os.fsdecode(self.ask("rev-list", "--parents", "-n", "1", commit)).split()[1:]
+
+    def message(self, commit: str) -> str:
+        """Give a commit's message."""
+        return self.ask("log", "-1", "--format=%B", commit).decode("utf-8", "replace").strip()
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Tell whether a commit is another one or comes after it."""
+        return self._run(("merge-base", "--is-ancestor", ancestor, commit)).returncode == 0
+
+    def subjects(self, count: int) -> list[str]:
+        """List the last commits, latest first, each as its short hash and subject."""
+        found = self._line("log", f"-{count}", "--format=%h %s")
+        return found.splitlines() if found else []
+
+    def under_way(self) -> str | None:
+        """Name the operation that waits to be finished, such as a merge; None if there is none."""
+        folder = self.private()
+        return next((what for name, what in _UNDER_WAY.items() if (folder / name).exists()), None)
+
+    def private(self) -> Path:
+        """Give the folder that git keeps its own files of this working tree in."""
+        return self.folder / os.fsdecode(self.ask("rev-parse", "--git-dir")).rstrip("\n")
+
+    def has_identity(self) -> bool:
+        """Tell whether git knows whom to name as the author of a commit."""
+        return (
+            self._line("var", "GIT_COMMITTER_IDENT") is not None and self._line("var", "GIT_AUTHOR_IDENT") is not None
+        )
+
+    def is_ignored(self, path: Path) -> bool:
+        """Tell whether git ignores a file."""
+        return self._run(("check-ignore", "--quiet", str(path))).returncode == 0
+
+    def content(self, commit: str, path: Path) -> bytes | None:
+        """Give a file of the folder as a commit has it; None where it has none."""
+        done = self._run(("show", f"{commit}:./{path.relative_to(self.folder).as_posix()}"))
+        return None if done.returncode else done.stdout
+
+    def changes(self, only: Iterable[str] = ()) -> list[str]:
+        """List the files that differ from HEAD, new ones too, without the session's own.
+
+        `only` are git path patterns relative to the folder, `:(top)…` for the repository's top.
+        """
+        listed = self.ask(
+            "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
+            "--", *(list(only) or [":(top)"]), *self._own,
+        )  # fmt: skip
+        return [os.fsdecode(entry[3:]) for entry in listed.split(b"\0") if entry]
+
+    def untracked(self) -> set[str]:
+        """List the files that git does not know, without the session's own."""
+        listed = self.ask("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", ":(top)", *self._own)
+        return {os.fsdecode(entry[3:]) for entry in listed.split(b"\0") if entry.startswith(b"??")}
+
+    def commit(self, paths: Sequence[str], message: str) -> str:
+        """Commit these files as they are, and nothing else; give the commit's hash."""
+        names = b"\0".join(map(os.fsencode, paths))
+        chosen = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        at_top = Git(self.top() or self.folder)
+        at_top.ask("--literal-pathspecs", "add", "-A", *chosen, stdin=names)
+        at_top.ask("--literal-pathspecs", "commit", "--quiet", "--only", "-m", message, *chosen, stdin=names)
+        return self.head() or ""
+
+    def revert(self, commit: str) -> str:
+        """Revert a commit by a further one; give that one's hash."""
+        self.ask("revert", "--no-edit", commit)
+        return self.head() or ""
+
+    def unstage(self) -> None:
+        """Make the index that of HEAD; files stay as they are."""
+        self.ask("reset", "--quiet", "--mixed")
+
+    def uncommit(self, commit: str) -> None:
+        """Move the branch back to a commit; files stay as they are, what was committed since is a change again."""
+        self.ask("reset", "--quiet", "--mixed", commit)
+
+    def capture(self) -> str:
+        """Store the working tree, without the session's own files and what git ignores, and give its tree's hash."""
+        with tempfile.TemporaryDirectory() as place:
+            index = Path(place, "index")
+            if (head := self.head()) is not None:
+                self.ask("read-tree", head, index=index)
+            self.ask("add", "-A", "--", ":(top)", *self._own, index=index)
+            return os.fsdecode(self.ask("write-tree", index=index)).strip()
+
+    def differing(self, one: str, other: str) -> list[str]:
+        """List the files in which two commits or trees differ, without the session's own."""
+        listed = self.ask(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other, "--", ":(top)", *self._own
+        )
+        return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+    def restore(self, tree: str, paths: Sequence[str]) -> None:
+        """Give files the content that a commit or tree has, removing those that it has not; the index stays HEAD's."""
+        at_top = Git(self.top() or self.folder)
+        there = {os.fsdecode(name) for name in at_top.ask("ls-tree", "-r", "-z", "--name-only", tree).split(b"\0")}
+        kept = [path for path in paths if path in there]
+        if kept:
+            names = b"\0".join(map(os.fsencode, kept))
+            at_top.ask(
+                "--literal-pathspecs", "checkout", "--quiet", tree, "--pathspec-from-file=-", "--pathspec-file-nul",
+                stdin=names,
+            )  # fmt: skip
+        for path in set(paths) - set(kept):
+            (at_top.folder / path).unlink(missing_ok=True)
+        self.unstage()
+
+    def keep(self, name: str, tree: str, message: str) -> None:
+        """Keep a tree under `refs/ledger/NAME`, so that nothing of it is ever lost."""
+        made = os.fsdecode(self.ask("commit-tree", tree, "-m", message)).strip()
+        self.ask("update-ref", f"refs/ledger/{name}", made)

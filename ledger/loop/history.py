@@ -1,0 +1,84 @@
+"""A session's log as those read it who write to it: its fold, and every run of every segment."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.events import Event, Run, Runs
+from ledger.log import Log, events, open_reader
+from ledger.reader import Reader
+from ledger.segment import Segment
+from ledger.source import open_log, show_path
+from ledger.state import State, run_at
+
+
+class History(NamedTuple):
+    """Hold a log that was read whole: `size` in bytes, `chapters` the runs of each segment, as columns."""
+
+    log: Log
+    reader: Reader
+    size: int
+    chapters: dict[int, list[Runs]]
+
+    @property
+    def state(self) -> State:
+        """The fold."""
+        return self.reader.state
+
+    def segments(self) -> list[Segment]:
+        """List the segments, the current one last."""
+        return [*self.state.closed, self.state.current()]
+
+    def runs(self, segment: int | None = None) -> list[Run]:
+        """List the runs of a segment (None: the current one) in file order, each with its effective status."""
+        ordinal = self.state.current().ordinal if segment is None else segment
+        found = [run_at(runs, place) for runs in self.chapters.get(ordinal, ()) for place in range(len(runs.run))]
+        if self.state.dialect != "state-protocol":
+            return found
+        return [run._replace(status=self.state.results[run.run].status) for run in found]
+
+    def last(self) -> Run | None:
+        """Give the log's last run; None where there is none."""
+        return next((runs[-1] for ordinal in sorted(self.chapters, reverse=True) if (runs := self.runs(ordinal))), None)
+
+    def note(self, event: Event) -> None:
+        """Take an event that was folded."""
+        if isinstance(event, Runs) and self.state.segment is not None:
+            self.chapters.setdefault(self.state.segment.ordinal, []).append(event)
+
+
+def read(path: Path, dialect: str | None = None) -> History:
+    """Read a log with every rule and keep its runs. Raises LedgerError if the file cannot be read at all."""
+    chapters: dict[int, list[Runs]] = {}
+    with open_log(path) as file:
+        reader, undecided = open_reader(file, dialect)
+        history = History(Log(path, None, 0, 0, reader.state, []), reader, file.size, chapters)
+        for event in events(file, reader):
+            history.note(event)
+        reader.finish(undecided)
+        file.check_unchanged()
+    found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
+    name = reader.dialect.name if reader.dialect else None
+    return history._replace(log=Log(path, name, reader.lines, reader.records, reader.state, found))
+
+
+def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:
+    """Yield the line of each run as it stands in the log, without its newline."""
+    with path.open("rb") as file:
+        for run in runs:
+            file.seek(run.place.offset)
+            yield file.read(run.place.size).rstrip(b"\n")
+
+
+def sound(history: History) -> History:
+    """Give the history back. Raises LedgerError if its log has errors: nothing is appended to such a log."""
+    log = history.log
+    if not log.ok:
+        first = next(found for found in log.diagnostics if found.is_error)
+        where = f"{show_path(log.path or '-')}:{first.line}:{first.column}"
+        raise LedgerError(
+            f"nothing is written to a log with errors: {where}: {first.code} {first.message};"
+            " run ledger check, and have them repaired first"
+        )
+    return history
