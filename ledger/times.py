@@ -1,6 +1,7 @@
 """Moments: read from epoch numbers or ISO-8601 text, kept as UTC milliseconds."""
 
 import math
+import time
 from datetime import UTC, datetime, timedelta
 
 from ledger.numbers import Number
@@ -47,3 +48,8 @@ def iso(ms: int | None) -> str | None:
     seconds, rest = divmod(ms, 1000)
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     return f"{moment.isoformat()[:19]}.{rest:03d}Z"
+
+
+def now_ms() -> int:
+    """Give this moment in UTC milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ledger.errors import LedgerError
@@ -31,23 +31,22 @@ class Git:
         self.folder = folder
         self._own = [f":(exclude){pattern}" for pattern in own]
 
-    def ask(self, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
+    def ask(self, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """Run git and give what it prints."""
-        done = self._run(arguments, stdin, index)
+        done = self._run(arguments, stdin, more)
         if done.returncode:
             said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
             raise LedgerError(f"git {arguments[0]} failed in {show_path(self.folder)}: {' '.join(said.split())}")
         return done.stdout
 
     def _run(
-        self, arguments: Sequence[str], stdin: bytes = b"", index: Path | None = None
+        self, arguments: Sequence[str], stdin: bytes = b"", more: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[bytes]":
-        more = {"GIT_INDEX_FILE": str(index)} if index else {}
         try:
             return subprocess.run(
                 ["git", *arguments],
                 cwd=self.folder,
-                env={**os.environ, **_QUIET, **more},
+                env={**os.environ, **_QUIET, **(more or {})},
                 input=stdin,
                 capture_output=True,
                 check=False,
@@ -126,6 +125,11 @@ class Git:
         done = self._run(("show", f"{commit}:./{path.relative_to(self.folder).as_posix()}"))
         return None if done.returncode else done.stdout
 
+    def blob(self, commit: str, name: str) -> bytes | None:
+        """Give a file, named from the repository's top, as a commit has it; None where it has none."""
+        done = self._run(("cat-file", "blob", f"{commit}:{name}"))
+        return None if done.returncode else done.stdout
+
     def changes(self, only: Iterable[str] = ()) -> list[str]:
         """List the files that differ from HEAD, new ones too, without the session's own.
 
@@ -164,14 +168,21 @@ class Git:
         """Move the branch back to a commit; files stay as they are, what was committed since is a change again."""
         self.ask("reset", "--quiet", "--mixed", commit)
 
-    def capture(self) -> str:
-        """Store the working tree, without the session's own files and what git ignores, and give its tree's hash."""
+    def capture(self, *, store: bool = False) -> str:
+        """Give the hash of the working tree, without the session's own files and what git ignores.
+
+        Only a `store`d tree is in the repository afterwards, and can be restored.
+        """
         with tempfile.TemporaryDirectory() as place:
-            index = Path(place, "index")
+            index = {"GIT_INDEX_FILE": str(Path(place, "index"))}
+            if not store:
+                objects = self._line("rev-parse", "--git-path", "objects") or ""
+                index["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = str((self.folder / objects).resolve())
+                index["GIT_OBJECT_DIRECTORY"] = place
             if (head := self.head()) is not None:
-                self.ask("read-tree", head, index=index)
-            self.ask("add", "-A", "--", ":(top)", *self._own, index=index)
-            return os.fsdecode(self.ask("write-tree", index=index)).strip()
+                self.ask("read-tree", head, more=index)
+            self.ask("add", "-A", "--", ":(top)", *self._own, more=index)
+            return os.fsdecode(self.ask("write-tree", more=index)).strip()
 
     def differing(self, one: str, other: str) -> list[str]:
         """List the files in which two commits or trees differ, without the session's own."""

@@ -1,7 +1,7 @@
 """Append to a log: under its lock, after what others appended was read, and only what the log stays sound with."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +40,23 @@ class Pen:
         """The fold, with what was appended."""
         return self._reader.state
 
-    def append(self, *records: Record) -> list[Run]:
+    def append(self, *records: Record, before: Callable[[int, bytes], object] | None = None) -> list[Run]:
         """Append records as lines, in one write, and give the runs among them.
 
-        Raises LedgerError, nothing being written, if a rule calls one of them an error.
+        `before` is told the log's size and the bytes ahead of the write. Raises LedgerError, nothing being written, if
+        a rule calls one of them an error.
         """
         dialect = self._reader.dialect
         if dialect is None:
             raise LedgerError(f"{show_path(self.log)} speaks no known protocol")
         lines = [encode(dialect, record) for record in records]
         runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
+        data = b"".join(lines)
+        if before is not None:
+            before(self._size, data)
         if not self._dry:
-            append(self.log, b"".join(lines), self._size)
-        self._size += sum(map(len, lines))
+            append(self.log, data, self._size)
+        self._size += len(data)
         return runs
 
     def _judge(self, lines: Sequence[bytes]) -> list[Event]:
@@ -76,13 +80,13 @@ def _runs(runs: Runs) -> Iterator[Run]:
 
 @contextmanager
 def writing(log: Path, *, dry: bool = False) -> Iterator[Pen]:
-    """Lock a log, read it, and give the pen to append with.
+    """Lock a log, read it, and give the pen to append with; a `dry` one writes nothing, not even the lock's file.
 
     Raises LedgerError for a log with errors, a torn tail among them, and for one whose last line is unfinished.
     """
-    with locked(lock_of(log)):
+    with nullcontext() if dry else locked(lock_of(log)):
         history = sound(read(log))
-        if any(found.name == "missing-final-newline" for found in history.log.diagnostics):
+        if any(found.code == "L116" for found in history.log.diagnostics):
             raise LedgerError(
                 f"the last line of {show_path(log)} has no newline, so its writer may still be at it;"
                 f" if nobody is, end it: printf '\\n' >> {show_path(log)}"

@@ -1,0 +1,68 @@
+"""The line that shows what a loop does, on a terminal; sentences go above it, and to where there is none."""
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+import click
+
+from ledger.terminal import plain
+
+_PERIOD = 0.5
+_CLEAR = "\r\033[K"
+
+
+class Line:
+    """Keep a line like `measuring 0:34` at the end of stderr, where that is a terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._step = ""
+        self._since = 0.0
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep, daemon=True) if self._shown else None
+
+    def __enter__(self) -> Self:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.clear()
+
+    def step(self, name: str) -> None:
+        """Show the step that begins."""
+        with self._lock:
+            self._step, self._since = name, time.monotonic()
+            self._draw()
+
+    def say(self, sentence: str) -> None:
+        """Write a sentence above the line."""
+        with self._lock:
+            self.clear()
+            click.echo(f"ledger: {plain(sentence)}", err=True)
+            self._draw()
+
+    def clear(self) -> None:
+        """Take the line away, until the next step or second."""
+        if self._shown:
+            with self._lock:
+                sys.stderr.write(_CLEAR)
+                sys.stderr.flush()
+
+    def _draw(self) -> None:
+        if self._shown and self._step:
+            minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
+            sys.stderr.write(f"{_CLEAR}{self._step} {minutes}:{seconds:02}")
+            sys.stderr.flush()
+
+    def _keep(self) -> None:
+        while not self._over.wait(_PERIOD):
+            with self._lock:
+                self._draw()

@@ -1,0 +1,193 @@
+"""`run`, `loop`, `stop`: the iterations themselves."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ledger.cli import values
+from ledger.cli.live import Line
+from ledger.cli.options import stdout_text
+from ledger.cli.report import plain_lines, run_report, session_of
+from ledger.loop.attempt import Limits, attempt
+from ledger.loop.background import OUTPUT, ask_to_stop, described, detach, last_agent, registered, stop_asked
+from ledger.loop.entry import Entry
+from ledger.loop.journal import Wishes
+from ledger.loop.session import Session
+from ledger.times import now_ms
+
+log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
+hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the hooks.")
+repeat_option = click.option(
+    "--repeat", type=click.IntRange(min=1), default=1, metavar="N", help="Measure N times and take the median."
+)
+limit_option = click.option(
+    "--max-iterations", type=click.IntRange(min=0), metavar="N", help="Stop after N runs of the segment; 0: no limit."
+)
+
+
+@click.command()
+@click.option("--description", metavar="TEXT", help="What was tried; the commit and the log say it.")
+@click.option("--baseline", is_flag=True, help="Measure the unchanged tree as the segment's first run.")
+@click.option("--asi", multiple=True, metavar="JSON|KEY=VALUE", help="What was learned; may be given more than once.")
+@click.option("--keep-equal", default="", metavar="REASON", help="Keep an equal metric, as for simpler code.")
+@click.option("--discard", default="", metavar="REASON", help="Discard it whatever the metric.")
+@click.option(
+    "--max-regress", multiple=True, metavar="NAME=PCT", help="Discard it if a secondary metric rises by more."
+)
+@repeat_option
+@limit_option
+@hooks_option
+@log_option
+def run(
+    description: str | None, baseline: bool, asi: tuple[str, ...], keep_equal: str, discard: str,
+    max_regress: tuple[str, ...], repeat: int, max_iterations: int | None, no_hooks: bool, log: str | None,
+) -> None:  # fmt: skip
+    """Do one iteration on the working tree: commit, measure, check, decide, log, revert what is not kept.
+
+    A negative PCT bounds the fall of a metric of which more is better. An iteration that was killed is finished or
+    undone first.
+
+    \b
+    Example:
+      ledger run --baseline
+      ledger run --description "Inline hot loop" --asi hypothesis="fewer calls" --max-regress memory_mb=50
+    """
+    wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
+    session = session_of(log)
+    if not no_hooks and not baseline:
+        _before(session)
+    with Line() as line:
+        entries = attempt(session, wishes, Limits(max_iterations), line.say, line.step)
+    for entry in entries:
+        run_report(entry, session, hooks=not no_hooks)
+
+
+def _wishes(
+    description: str | None, baseline: bool, asi: Sequence[str], reasons: tuple[str, str], max_regress: Sequence[str],
+    repeat: int,
+) -> Wishes | None:  # fmt: skip
+    if baseline and (description or asi or any(reasons) or max_regress):
+        raise click.UsageError("--baseline measures the unchanged tree: it takes no other word on the run")
+    if not baseline and not (description or "").strip():
+        raise click.UsageError("say what was tried with --description, or measure the unchanged tree with --baseline")
+    if baseline:
+        return None
+    regress = values.pairs(max_regress, "--max-regress")
+    return Wishes((description or "").strip(), values.asi(asi), *reasons, regress, repeat)
+
+
+def _before(session: Session) -> None:
+    """Fire the before-hook of an iteration by hand, and print what it says."""
+    from ledger.loop.history import read, sound
+    from ledger.loop.hooks import find, fire
+
+    if find(session, "before") is None:
+        return
+    fired = fire(session, sound(read(session.log)), "before")
+    if fired and fired.text:
+        click.echo(plain_lines(fired.text), file=stdout_text())
+    if fired and fired.problem:
+        click.echo(f"ledger: the before-hook {fired.problem}", err=True)
+
+
+@click.command()
+@click.option("--agent", metavar="CMD", help="The command that edits the code [with --resume: the last loop's].")
+@limit_option
+@click.option("--minutes", type=click.FloatRange(min=0), metavar="M", help="Stop after M minutes.")
+@click.option(
+    "--agent-timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Kill it after S seconds."
+)
+@click.option("--resume", is_flag=True, help="Go on with a session: its last kept commit must be in HEAD.")
+@click.option("--detach", "detached", is_flag=True, help="Run in the background, output in runtime.log.")
+@repeat_option
+@hooks_option
+@log_option
+def loop(
+    agent: str | None, max_iterations: int | None, minutes: float | None, agent_timeout: float | None, resume: bool,
+    detached: bool, repeat: int, no_hooks: bool, log: str | None,
+) -> None:  # fmt: skip
+    """Let an agent edit code and measure what it did, until the verdict says otherwise.
+
+    The agent is any shell command. Its brief comes on stdin and in the file $LEDGER_BRIEF; it may leave
+    {"description": TEXT, "asi": {…}} in $LEDGER_NOTE. The first Ctrl-C finishes the running cycle, the second stops at
+    once. The last line of the output is the status.
+
+    \b
+    Example:
+      ledger loop --agent 'my-agent < "$LEDGER_BRIEF"' --max-iterations 50
+      ledger loop --resume --detach
+    """
+    from ledger.loop.drive import Plan
+
+    session = session_of(log)
+    command = agent or (last_agent(session) if resume else None)
+    if command is None:
+        raise click.UsageError("name the agent's command with --agent")
+    if resume:
+        _check_resume(session)
+    plan = Plan(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks)
+    _detach(session, plan) if detached else _drive(session, plan)
+
+
+def _drive(session: Session, plan: Any) -> None:
+    """Be the loop."""
+    from ledger.loop.drive import Ears, drive
+    from ledger.loop.history import read
+    from ledger.loop.interrupt import patient
+    from ledger.loop.summary import summary
+
+    with registered(session, plan.agent) as place, Line() as line:
+        with patient(line.say, lambda: _is_urgent(session)) as wish:
+            ending = drive(
+                session, plan, place, wish, Ears(line.say, line.step, lambda entry: _logged(session, entry, line))
+            )
+        line.clear()
+        click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
+        click.echo(f"Status: {ending.status}", file=stdout_text())
+    sys.exit(130 if ending.interrupted else 0)
+
+
+def _logged(session: Session, entry: Entry, line: Line) -> None:
+    line.clear()
+    run_report(entry, session, hooks=False)
+
+
+def _is_urgent(session: Session) -> bool:
+    """Tell whether `ledger stop --now` was said."""
+    return stop_asked(session) and session.side("stop").read_bytes().startswith(b"now")
+
+
+def _detach(session: Session, plan: Any) -> None:
+    options = {"--agent": plan.agent, "--max-iterations": plan.max_iterations, "--minutes": plan.minutes,
+               "--agent-timeout": plan.agent_timeout, "--repeat": plan.repeat, "--log": session.log}  # fmt: skip
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    found = detach(session, [*words, *([] if plan.hooks else ["--no-hooks"])])
+    click.echo(f"the loop is at work: {described(found, now_ms())}", file=stdout_text())
+    click.echo(f"ledger: its output goes to {session.side(OUTPUT)}; ledger status, ledger stop", err=True)
+
+
+def _check_resume(session: Session) -> None:
+    from ledger.loop.resume import resume
+
+    for said in resume(session):
+        click.echo(f"ledger: {said}", err=True)
+
+
+@click.command()
+@click.option("--now", is_flag=True, help="Do not wait for the running cycle: undo it.")
+@log_option
+def stop(now: bool, log: str | None) -> None:
+    """Ask the loop at work to stop after its cycle; the session stays open, ledger loop --resume goes on.
+
+    \b
+    Example:
+      ledger stop
+    """
+    found = ask_to_stop(session_of(log), at_once=now)
+    if found is None:
+        click.echo("ledger: no loop is at work here", err=True)
+    else:
+        when = "at once" if now else "after this cycle"
+        click.echo(f"the loop (process {found.pid}) stops {when}", file=stdout_text())

@@ -1,0 +1,123 @@
+"""What options of the writing verbs take: exact numbers, JSON objects, annotations."""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import click
+
+from ledger.dialects.autoresearch import FORBIDDEN_NAMES
+from ledger.jsontext import decode
+from ledger.numbers import Number, decimal, from_lexeme, is_number
+
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+class Numeral(click.ParamType[Number]):
+    """A finite decimal number, kept exactly."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Number:
+        """Read the number."""
+        if is_number(value):
+            return value  # type: ignore[no-any-return]  # a default
+        try:
+            return numeral(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+NUMERAL = Numeral()
+
+
+def numeral(text: str) -> Number:
+    """Read a finite decimal: whole ones as integers, others exactly. Raises ValueError for anything else."""
+    text = text.strip()
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError(f"{text!r} is no finite decimal number")
+    if text.lstrip("+-").isdecimal():
+        return int(text)
+    try:
+        return from_lexeme(text)
+    except OverflowError:
+        raise ValueError(f"{text!r} is past every double") from None
+
+
+def json_object(text: str, option: str) -> dict[str, Any]:
+    """Read a JSON object strictly, as a log's line is read."""
+    read = decode(text.encode("utf-8", "surrogateescape"))
+    if not isinstance(read.value, dict) or any(note.kind not in ("nul", "bigint") for note in read.notes):
+        raise click.UsageError(f"{option} takes a JSON object, not {text!r}")
+    return read.value
+
+
+def metrics(text: str | None) -> dict[str, Any]:
+    """Read `--metrics`: secondary metrics, each a number."""
+    found = json_object(text, "--metrics") if text else {}
+    for name, value in found.items():
+        if not is_number(value):
+            raise click.UsageError(f"--metrics: {name!r} must be a number, not {value!r}")
+        if name in FORBIDDEN_NAMES:
+            raise click.UsageError(f"--metrics: {name!r} cannot be the name of a metric")
+    return found
+
+
+def asi(parts: Sequence[str]) -> dict[str, Any]:
+    """Read `--asi`: JSON objects and key=value pairs, the later one winning."""
+    made: dict[str, Any] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if part.lstrip().startswith("{"):
+            made |= json_object(part, "--asi")
+        elif equals and key.strip():
+            made[key.strip()] = value
+        else:
+            raise click.UsageError(f"--asi takes a JSON object or key=value, not {part!r}")
+    return made
+
+
+def samples(text: str | None) -> tuple[Number, ...]:
+    """Read `--samples`: numbers with commas or blanks between them, in brackets or not."""
+    if text is None:
+        return ()
+    parts = [part for part in re.split(r"[\s,]+", text.strip().removeprefix("[").removesuffix("]")) if part]
+    try:
+        return tuple(map(numeral, parts))
+    except ValueError as error:
+        raise click.UsageError(f"--samples: {error}") from None
+
+
+def metric_of(metric: Number | None, taken: Sequence[Number], status: str) -> Number:
+    """Give a run's metric: the stated one, the samples' median, 0 for a crash."""
+    if metric is None and status == "crash":
+        return 0
+    if metric is None and taken:
+        return exact_median(taken)
+    if metric is None:
+        raise click.UsageError("give the metric with --metric")
+    return metric
+
+
+def exact_median(taken: Sequence[Number]) -> Number:
+    """Give the median of numbers: one of them, or the exact mean of the two in the middle."""
+    ordered = sorted(taken, key=decimal)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return from_lexeme(str((decimal(ordered[middle - 1]) + decimal(ordered[middle])) / Decimal(2)))
+
+
+def pairs(parts: Sequence[str], option: str) -> Mapping[str, Number]:
+    """Read NAME=NUMBER options."""
+    made = {}
+    for part in parts:
+        name, equals, value = part.rpartition("=")
+        if not equals or not name:
+            raise click.UsageError(f"{option} takes NAME=PCT, not {part!r}")
+        try:
+            made[name] = numeral(value)
+        except ValueError as error:
+            raise click.UsageError(f"{option}: {error}") from None
+    return made

@@ -1,0 +1,162 @@
+"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (PROTOCOLS 7)."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.loop import agent as agents
+from ledger.loop import ground, hooks, journal, steer
+from ledger.loop.attempt import Limits, attempt
+from ledger.loop.background import Registration, stop_asked
+from ledger.loop.brief import brief
+from ledger.loop.ending import Ending, close, closed
+from ledger.loop.entry import Entry
+from ledger.loop.git import Git
+from ledger.loop.history import History, read, sound
+from ledger.loop.interrupt import Wish
+from ledger.loop.iterate import Say
+from ledger.loop.judging import judge_session
+from ledger.loop.records import next_run
+from ledger.loop.scope import find as find_scope
+from ledger.loop.session import Session
+from ledger.times import now_ms
+from ledger.verdict import Verdict
+
+IDLE = 3
+"""Turns in a row without a change after which a loop gives up on its agent."""
+
+
+class Plan(NamedTuple):
+    """Hold what a loop is to do: limits None where nobody stated them; minutes and the agent's timeout, in seconds."""
+
+    agent: str
+    max_iterations: int | None = None
+    minutes: float | None = None
+    agent_timeout: float | None = None
+    repeat: int = 1
+    hooks: bool = True
+
+
+class Ears(NamedTuple):
+    """Bundle who listens: to sentences, to the name of each step, to each logged run with what its hook said."""
+
+    say: Say
+    step: Say
+    logged: Callable[[Entry], object]
+
+
+def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: Ears) -> Ending:
+    """Run the loop to its end and say how it ended.
+
+    Raises LedgerError where it cannot go on, and KeyboardInterrupt when it is stopped at once; either way the log is
+    sound and the work is in the tree or in git.
+    """
+    begun, idle = time.monotonic(), 0
+
+    def watch(name: str) -> None:
+        place.step(name)
+        ears.step(name)
+
+    while True:
+        if journal.load(session) is not None:
+            _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
+        history = sound(read(session.log))
+        verdict = judge_session(history, session, plan.max_iterations, now_ms())
+        if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
+            return close(session, ending, verdict)
+        if stop_asked(session) or wish.asked:
+            return Ending("STOPPED", interrupted=wish.asked)
+        if plan.minutes is not None and time.monotonic() - begun >= plan.minutes * 60:
+            return close(session, Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over"), verdict)
+        ground.check_repository(session, history)
+        if not history.state.current().runs and history.state.dialect != "codex":
+            _baseline(session, plan, ears, watch)
+            continue
+        idle = 0 if _turn(session, plan, history, verdict, ears, watch) else idle + 1
+        if idle == IDLE:
+            raise LedgerError(
+                f"the agent changed nothing {IDLE} times in a row, so the loop stops; its output is in"
+                f" {session.side(agents.OUTPUT)}"
+            )
+
+
+def _baseline(session: Session, plan: Plan, ears: Ears, watch: Say) -> None:
+    for entry in _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch):
+        if entry.run is not None and entry.run.status not in ("keep", "baseline"):
+            raise LedgerError(
+                f"the unchanged tree could not be measured ({entry.run.status}), so no change can be: mend the measure"
+                " script or the checks, then loop again"
+            )
+
+
+def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears: Ears, watch: Say) -> bool:
+    """Let the agent change something and measure it; tell whether there was a change."""
+    git, scope = Git(session.workdir, session.own()), find_scope(session, history.state)
+    aside = ground.leavings(session)
+    if left := [path for path in git.changes() if path not in aside]:
+        ears.say(f"changed before the agent's turn, and part of its experiment: {ground.listed(left)}")
+    if plan.hooks:
+        watch("before-hook")
+        fired = hooks.fire(session, history, "before")
+        if fired is not None:
+            _queue(session, steer.BEFORE, fired)
+        history = sound(read(session.log))
+    before = agents.watch(session, git)
+    watch("agent")
+    text = brief(session, history, verdict, now_ms(), notes=steer.take(session))
+    called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
+    agents.guard_log(session, before)
+    if said := agents.undo_commits(git, before):
+        ears.say(f"the agent: {said}")
+        steer.add(session, "loop", said)
+    _tell_end(session, called, ears)
+    after = sound(read(session.log))
+    if judge_session(after, session, plan.max_iterations, now_ms()).verdict != "continue":
+        return True  # a marker of the agent's or a person's, which the loop heeds next
+    paths = ground.changed_files(session, git, scope)
+    if not paths:
+        ears.say("the agent changed nothing")
+        steer.add(session, "loop", "your last turn changed no file: edit the code in scope")
+        return False
+    wishes, problem = agents.answer(session, paths)
+    if problem:
+        ears.say(problem)
+        steer.add(session, "loop", problem)
+    if history.state.dialect == "codex":
+        wishes = wishes._replace(keep_equal="", discard="")
+    limits = Limits(plan.max_iterations, scope)
+    _attempt(session, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
+    return True
+
+
+def _attempt(
+    session: Session, plan: Plan, wishes: journal.Wishes | None, limits: Limits, ears: Ears, watch: Say,
+    *, recovering: bool = False,
+) -> list[Entry]:  # fmt: skip
+    """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
+    entries = attempt(session, wishes, limits, ears.say, watch, recover_only=recovering)
+    for entry in entries:
+        if plan.hooks and entry.run is not None:
+            watch("after-hook")
+            fired = hooks.fire(session, entry.history, "after")
+            if fired is not None:
+                _queue(session, steer.AFTER, fired)
+        ears.logged(entry)
+    return entries
+
+
+def _queue(session: Session, source: str, fired: hooks.Fired) -> None:
+    steer.add(session, source, "\n".join(filter(None, (fired.text, fired.problem))))
+
+
+def _tell_end(session: Session, called: agents.Call, ears: Ears) -> None:
+    finished = called.finished
+    if finished.ok:
+        return
+    how = finished.problem or (
+        "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
+    )
+    ears.say(f"the agent {how}; its output is in {session.side(agents.OUTPUT)}")
+    for line in called.tail.splitlines()[-5:]:
+        ears.say(f"  {line}")

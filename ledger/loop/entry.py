@@ -1,0 +1,147 @@
+"""Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (PROTOCOLS 7)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.diagnostics import Diagnostic
+from ledger.errors import LedgerError
+from ledger.events import Run
+from ledger.loop import records, remembered, snapshot
+from ledger.loop.git import Git
+from ledger.loop.history import History
+from ledger.loop.session import Session
+from ledger.loop.writer import Pen, check_open, concluded, writing
+from ledger.state import State
+
+SHORT = 7
+"""Hex digits of a commit in a log."""
+
+
+class Entry(NamedTuple):
+    """Hold what was appended: the records, the run among them if any, the log after it, and what to say about it."""
+
+    records: Sequence[records.Record]
+    run: Run | None
+    history: History
+    warnings: Sequence[Diagnostic]
+    problem: str | None
+
+
+def log_run(
+    session: Session, outcome: records.Outcome, now_ms: int, *, force: bool = False, dry: bool = False
+) -> Entry:
+    """Append a run. A keep without a commit takes HEAD's, where there is a repository.
+
+    Raises LedgerError for a keep after failed checks, a missing secondary metric without `force`, a concluded session,
+    a log with errors, and for a codex log, whose iterations need the commits that `ledger run` makes.
+    """
+    if outcome.status == "keep":
+        outcome = _kept(session, outcome)
+    with writing(session.log, dry=dry) as pen:
+        _check_hand(pen.state)
+        check_open(pen.state)
+        missing = records.missing_metrics(pen.state.current(), outcome)
+        if missing and not force:
+            raise LedgerError(
+                f"the segment also measures {', '.join(missing)}: give them with --metrics, say in --asi why one is"
+                " missing, or use --force"
+            )
+        made = records.run_records(pen.state, outcome, now_ms)
+        return _append(session, pen, made, dry=dry)
+
+
+def _kept(session: Session, outcome: records.Outcome) -> records.Outcome:
+    if failed := remembered.failed_checks(session):
+        raise LedgerError(f"no keep after failed checks: {failed}; log it as checks_failed, or measure again")
+    head = outcome.commit or Git(session.workdir).head() or ""
+    return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) > SHORT and all(char in "0123456789abcdef" for char in text)
+
+
+def _check_hand(state: State) -> None:
+    if state.dialect == "codex":
+        raise LedgerError("a codex iteration needs the commits that ledger run makes; ledger run writes it")
+
+
+def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *, dry: bool = False) -> Entry:
+    """Append a decision about a result of a state-protocol log."""
+    with writing(session.log, dry=dry) as pen:
+        if pen.state.dialect != "state-protocol":
+            raise LedgerError("only a state-protocol log has decisions; ledger log states the status of a run")
+        check_open(pen.state)
+        return _append(session, pen, [records.decision(run, action, reason, now_ms)], dry=dry)
+
+
+def mark(
+    session: Session,
+    word: str,
+    now_ms: int,
+    *,
+    ack: int | None = None,
+    reason: str | None = None,
+    restart: bool = False,
+    dry: bool = False,
+) -> Entry:
+    """Append a marker; `restart` lets `running` follow a concluded session."""
+    with writing(session.log, dry=dry) as pen:
+        state = pen.state
+        if state.dialect == "state-protocol":
+            raise LedgerError("a state-protocol log has no markers; ledger decide RUN stop ends it")
+        if state.dialect == "codex":
+            made = _codex_mark(session, state, word, reason, now_ms)
+        else:
+            if not (restart and word == "running"):
+                check_open(state)
+            made = records.marker(state, word, now_ms, ack, reason)
+        return _append(session, pen, [made], dry=dry)
+
+
+def _codex_mark(session: Session, state: State, word: str, reason: str | None, now_ms: int) -> records.Record:
+    if word not in records.CODEX_MARKS:
+        raise LedgerError(f"a codex history is marked {', '.join(records.CODEX_MARKS)}, not {word!r}")
+    check_place(session, state)
+    if word != "resumed" or concluded(state) == "complete":
+        check_open(state)
+    if not reason:
+        raise LedgerError(f"say why: ledger mark {word} --reason TEXT")
+    return records.ending(state, word, reason, now_ms)
+
+
+def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Entry:
+    """Append what ends the session for the user's sake; nothing is deleted or reverted."""
+    with writing(session.log, dry=dry) as pen:
+        state = pen.state
+        check_open(state)
+        if state.dialect == "codex":
+            made = records.ending(state, "stopped", "cancelled by the user", now_ms)
+        elif state.dialect == "state-protocol":
+            last = pen.history.last()
+            if last is None:
+                raise LedgerError("there is no run yet that a stop could be decided on: nothing to cancel")
+            made = records.decision(last.run, "stop", "cancelled by the user", now_ms)
+        else:
+            made = records.marker(state, "cancelled", now_ms)
+        return _append(session, pen, [made], dry=dry)
+
+
+def check_place(session: Session, state: State) -> None:
+    """Raise LedgerError unless this is the repository and the branch that run.json names."""
+    config, git = state.replay.config or {}, Git(session.workdir)
+    top, branch = git.top(), git.branch()
+    if top is None or top.resolve() != Path(str(config.get("repo"))).resolve():
+        raise LedgerError(f"run.json is about the repository {config.get('repo')}, this is {top or 'none'}")
+    if branch != config.get("branch"):
+        raise LedgerError(f"run.json is about branch {config.get('branch')}, this is {branch or 'a detached HEAD'}")
+
+
+def _append(session: Session, pen: Pen, made: Sequence[records.Record], *, dry: bool) -> Entry:
+    runs = pen.append(*made)
+    run = runs[-1] if runs else None
+    if run is not None and pen.state.dialect == "state-protocol":
+        run = run._replace(status=pen.state.results[run.run].status)
+    problem = None if dry else snapshot.refresh(session, pen.history)
+    return Entry(made, run, pen.history, pen.warnings, problem)

@@ -1,0 +1,201 @@
+"""One iteration: commit, measure, check, decide, log, revert, verify (PROTOCOLS 7).
+
+Each step looks whether it is done before it does anything, by the journal and by the repository; so the way from any
+half-done state to the end is the same way.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.jsontext import decode
+from ledger.loop import ground, harness, journal, outcomes
+from ledger.loop.decision import Rival, decide
+from ledger.loop.entry import SHORT, Entry
+from ledger.loop.git import Git
+from ledger.loop.history import History, lines_at, read, sound
+from ledger.loop.journal import Journal
+from ledger.loop.measure import Checked, Measurement, check, guard, measure, verify
+from ledger.loop.session import Session
+from ledger.numbers import better
+
+Say = Callable[[str], object]
+"""What gets each sentence about what is going on."""
+
+ATTEMPTS = 2
+"""Measurements of one experiment that may be killed from outside before that counts as a crash."""
+
+UNCHECKED = Checked("none", "", "", 0.0)
+
+
+class Step(NamedTuple):
+    """Bundle what every step needs; `watch` gets the name of each step as it begins."""
+
+    session: Session
+    git: Git
+    say: Say
+    watch: Say
+
+
+def commit(step: Step, entry: Journal) -> Journal:
+    """Commit the experiment, and nothing else."""
+    step.watch("committing")
+    return entry.save(step.session, trial=step.git.commit(entry.paths, entry.message))
+
+
+def conduct(step: Step, entry: Journal) -> Entry:
+    """Take an iteration from where its journal stands to its end, and give what was logged.
+
+    A log tells first and the revert follows, but a codex event names its revert.
+    """
+    history = sound(read(step.session.log))
+    entry = _measured(step, entry, history)
+    if history.state.dialect == "codex":
+        entry = _reverted(step, entry)
+        entry, logged = outcomes.log(step, entry)
+    else:
+        entry, logged = outcomes.log(step, entry)
+        entry = _reverted(step, entry)
+    _verify(step, entry)
+    unshelve(step, entry)
+    journal.remove(step.session)
+    return logged
+
+
+def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
+    """Put files that differ from HEAD away until the iteration is over."""
+    if not paths:
+        return entry
+    tree = step.git.capture(store=True)
+    step.git.keep(f"shelf-{entry.number}", tree, f"changed beside run {entry.number}")
+    entry = entry.save(step.session, shelf=tree, shelved=paths)
+    step.git.restore("HEAD", paths)
+    return entry
+
+
+def unshelve(step: Step, entry: Journal) -> None:
+    """Bring the files back that were put away."""
+    if entry.shelf is not None:
+        step.git.restore(entry.shelf, list(entry.shelved))
+        step.say(f"changed beside the iteration, and still there: {ground.listed(list(entry.shelved))}")
+
+
+def _measured(step: Step, entry: Journal, history: History) -> Journal:
+    """Measure, check and decide, unless that is done."""
+    if entry.outcome is not None:
+        return entry
+    session, segment, wishes = step.session, history.state.current(), entry.wanted
+    more: dict[str, str | None] = {}
+    if entry.attempts >= ATTEMPTS:
+        measured, checked = _given_up(entry), UNCHECKED
+    else:
+        entry = entry.save(session, attempts=entry.attempts + 1)
+        before = step.git.untracked()
+        step.watch("measuring")
+        if history.state.dialect == "codex":
+            measured, checked, more = _verified(step, entry, history)
+        else:
+            measured = measure(session, segment.metric_name, repeat=wishes.repeat)
+            step.watch("checking")
+            checked = UNCHECKED if measured.failure else check(session)
+        _tidy(step, entry, before)
+    for said in measured.warnings:
+        step.say(said)
+    outcome = decide(segment, _rival(session.log, history), wishes, measured, checked)
+    if outcome.status == "keep":
+        word = "baseline" if entry.baseline and history.state.dialect == "state-protocol" else "keep"
+        outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
+    if outcome.status in ("crash", "checks_failed"):
+        step.say(f"{outcome.status}: {measured.failure or checked.failure}")
+    if not segment.runs:
+        harness.pin(session, history)
+    return entry.save(session, outcome=outcome._asdict(), more=more)
+
+
+def _given_up(entry: Journal) -> Measurement:
+    said = f"killed from outside {entry.attempts} times while it was measured"
+    return Measurement(None, {}, (), said, "", 0.0, ())
+
+
+def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement, Checked, dict[str, str | None]]:
+    """Measure a codex trial: its guard is asked only about a metric that is better."""
+    config = history.state.replay.config or {}
+    logs = step.session.log.parent / "logs"
+    logs.mkdir(exist_ok=True)
+    names = {kind: f"logs/{entry.number:03}.{kind}.log" for kind in ("verify", "guard")}
+    measured = verify(step.session, config, step.session.log.parent / names["verify"])
+    more: dict[str, str | None] = {"verify_log": names["verify"], "guard_log": None, "guard": "not_run"}
+    retained, direction = history.state.replay.metric, history.state.replay.direction
+    if measured.metric is None or retained is None or direction is None:
+        return measured, UNCHECKED, more
+    if not better(measured.metric, retained, direction):
+        return measured, UNCHECKED, more
+    if config.get("guard") is None:
+        return measured, UNCHECKED, {**more, "guard": "pass"}
+    step.watch("guarding")
+    checked = guard(step.session, config, step.session.log.parent / names["guard"])
+    return measured, checked, {**more, "guard": checked.status, "guard_log": names["guard"]}
+
+
+def _rival(log: Path, history: History) -> Rival:
+    """Find what a run has to beat."""
+    state, segment = history.state, history.state.current()
+    if state.dialect == "codex":
+        return Rival(state.replay.metric, {})
+    runs = [run for run in history.runs() if run.run == segment.best_run][:1]
+    line = next(lines_at(log, runs), None)
+    record = decode(line).value if line else None
+    metrics = record.get("metrics") if isinstance(record, dict) else None
+    return Rival(segment.best, metrics if isinstance(metrics, dict) else {})
+
+
+def _tidy(step: Step, entry: Journal, before: set[str]) -> None:
+    """Leave nothing of what measuring did to the tree: new files are no experiment's, tracked ones are put back."""
+    made = step.git.untracked() - before
+    if made:
+        ground.note_leavings(step.session, made)
+    aside = ground.leavings(step.session)
+    changed = [path for path in step.git.changes() if path not in aside]
+    if not changed:
+        return
+    name = f"measured-{entry.number}"
+    step.git.keep(name, step.git.capture(store=True), f"changed while run {entry.number} was measured")
+    step.git.restore("HEAD", changed)
+    step.say(f"changed while it was measured, and put back (kept as refs/ledger/{name}): {ground.listed(changed)}")
+
+
+def _reverted(step: Step, entry: Journal) -> Journal:
+    """Revert what is not kept, unless that is done."""
+    if entry.kept or entry.trial is None or entry.reverted is not None:
+        return entry
+    step.watch("reverting")
+    git, head = step.git, step.git.head() or ""
+    if head == entry.trial:
+        entry = entry.save(step.session, reverting=True)
+        return entry.save(step.session, reverted=git.revert(head))
+    if git.parents(head) == [entry.trial] and git.tree(head) == git.tree(entry.base):
+        return entry.save(step.session, reverted=head)
+    raise LedgerError(moved(step, entry))
+
+
+def _verify(step: Step, entry: Journal) -> None:
+    """Raise LedgerError unless HEAD and tree are what the iteration should leave."""
+    due = entry.trial if entry.kept and entry.trial else entry.reverted or entry.base
+    head = step.git.head() or ""
+    if head != due:
+        raise LedgerError(moved(step, entry))
+    if entry.reverted and step.git.tree(head) != step.git.tree(entry.base):
+        raise LedgerError(
+            f"the revert {head[:SHORT]} did not bring back the tree of {entry.base[:SHORT]}: look at both"
+        )
+
+
+def moved(step: Step, entry: Journal) -> str:
+    """Say that somebody moved HEAD under an iteration, and how to give it up."""
+    path = step.session.side(journal.FILE)
+    return (
+        f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way"
+        f" ({entry.base[:SHORT]}, trial {(entry.trial or 'none')[:SHORT]}): check out what it should be, or remove"
+        f" {path} to give the iteration up"
+    )

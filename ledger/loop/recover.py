@@ -1,0 +1,144 @@
+"""An iteration that a kill, a crash or a reboot left half done: found, finished or undone, and told (PROTOCOLS 7)."""
+
+import time
+from pathlib import Path
+
+from ledger.errors import LedgerError
+from ledger.loop import ground, iterate, journal
+from ledger.loop.entry import SHORT, Entry
+from ledger.loop.iterate import Step
+from ledger.loop.journal import Journal
+from ledger.loop.outcomes import complete
+from ledger.source import read_small
+
+LOCK_PATIENCE = 3.0
+"""Seconds that a git process which outlived its caller may still take."""
+
+
+def recover(step: Step) -> tuple[bool, Entry | None]:
+    """Finish or undo a half-done iteration; tell whether there was one, and give what was logged, if anything.
+
+    Raises LedgerError if HEAD is at none of the places where the iteration can have left it.
+    """
+    entry = journal.load(step.session)
+    if entry is None:
+        return False, None
+    step.say(f"run {entry.number} was left half done ({_where(entry)})")
+    complete(step.session, entry)
+    _free_locks(step)
+    if step.git.branch() != entry.branch:
+        raise LedgerError(iterate.moved(step, entry))
+    found = _committed(step, entry)
+    if found is None:
+        return True, None
+    logged = iterate.conduct(step, _cleared(step, found))
+    step.say(f"run {entry.number} is finished now")
+    return True, logged
+
+
+def _where(entry: Journal) -> str:
+    if entry.logged:
+        return "logged"
+    if entry.outcome is not None:
+        return "measured, perhaps not logged"
+    return "being measured" if entry.trial or entry.baseline else "being committed"
+
+
+def _committed(step: Step, entry: Journal) -> Journal | None:
+    """Give the journal with its trial; None, the journal being removed, where nothing was committed or measured."""
+    head = step.git.head() or ""
+    if entry.trial is not None:
+        return entry
+    if entry.baseline:
+        if entry.outcome is not None:
+            return entry
+        _drop(step, entry, "nothing was logged, so it is measured anew")
+        return None
+    if head == entry.base:
+        step.git.unstage()
+        _drop(step, entry, "nothing was committed, its changes are in the working tree")
+        return None
+    if step.git.parents(head) == [entry.base] and step.git.message(head) == entry.message.strip():
+        return entry.save(step.session, trial=head)
+    raise LedgerError(iterate.moved(step, entry))
+
+
+def _drop(step: Step, entry: Journal, said: str) -> None:
+    iterate.unshelve(step, entry)
+    journal.remove(step.session)
+    step.say(said)
+
+
+def _cleared(step: Step, entry: Journal) -> Journal:
+    """Make the tree that of HEAD, so that it can be measured and reverted; what else was changed comes back later."""
+    git, aside = step.git, ground.leavings(step.session)
+    if git.under_way() == "a revert":
+        _forget_revert(git.private())
+    git.unstage()
+    changed = [path for path in git.changes() if path not in aside]
+    torn = set(_torn(step, entry, changed)) if entry.reverting else set()
+    git.restore("HEAD", sorted(torn))
+    rest = [path for path in changed if path not in torn]
+    if entry.shelf is None:
+        return iterate.shelve(step, entry, rest)
+    if rest:
+        git.keep(f"shelf-{entry.number}-again", git.capture(store=True), f"changed beside run {entry.number}")
+        git.restore("HEAD", rest)
+    return entry
+
+
+def _torn(step: Step, entry: Journal, changed: list[str]) -> list[str]:
+    """List the files of the trial that an interrupted revert left at the old content, at a part of it, or missing."""
+    assert entry.trial is not None
+    top = step.git.top() or step.session.workdir
+    theirs = set(step.git.differing(entry.base, entry.trial)).intersection(changed)
+    found = []
+    for name in sorted(theirs):
+        there = read_small(top / name, 1 << 30) if (top / name).is_file() else b""
+        whole = (step.git.blob(commit, name) or b"" for commit in (entry.base, entry.trial))
+        if any(one.startswith(there or b"") for one in whole):
+            found.append(name)
+    return found
+
+
+def _forget_revert(private: Path) -> None:
+    for name in ("REVERT_HEAD", "MERGE_MSG"):
+        (private / name).unlink(missing_ok=True)
+
+
+def _free_locks(step: Step) -> None:
+    """Wait for a git process that outlived its caller; remove the locks of one that did not."""
+    private = step.git.private()
+    branch = step.git.branch()
+    locks = [
+        private / "index.lock",
+        private / "HEAD.lock",
+        *([private / f"refs/heads/{branch}.lock"] if branch else []),
+    ]
+    deadline = time.monotonic() + LOCK_PATIENCE
+    while (held := [lock for lock in locks if lock.exists()]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for lock in held:
+        lock.unlink(missing_ok=True)
+        step.say(f"removed {lock}, which a killed git left")
+
+
+def abandon(step: Step) -> None:
+    """Undo an iteration that is interrupted before it was decided; finish one that was."""
+    entry = journal.load(step.session)
+    if entry is None:
+        return
+    if entry.outcome is not None:
+        iterate.conduct(step, entry)
+        step.say(f"run {entry.number} was decided already, so it is logged")
+        return
+    head = step.git.head() or ""
+    if entry.trial is None and step.git.parents(head) == [entry.base] and step.git.message(head) == entry.message:
+        entry = entry.save(step.session, trial=head)
+    if entry.trial is not None and head == entry.trial:
+        step.git.uncommit(entry.base)
+        said = f"interrupted: nothing was logged, and the change of {entry.trial[:SHORT]} is in the working tree again"
+    else:
+        step.git.unstage()
+        said = "interrupted: nothing was logged"
+    _drop(step, entry, said)
