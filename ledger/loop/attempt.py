@@ -16,6 +16,7 @@ from ledger.loop.recover import abandon, recover
 from ledger.loop.scope import Scope
 from ledger.loop.scope import find as find_scope
 from ledger.loop.session import Session
+from ledger.loop.writer import check_open
 from ledger.state import State
 from ledger.times import now_ms
 
@@ -48,6 +49,7 @@ def attempt(
         history = sound(read(session.log))
         if recover_only or (found and _is_done(step, wishes, finished)):
             return logged
+        check_open(history.state)
         ground.check_verdict(judge_session(history, session, limits.max_iterations, now_ms()))
         ground.check_repository(session, history)
         try:

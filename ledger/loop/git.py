@@ -181,7 +181,9 @@ class Git:
                 index["GIT_OBJECT_DIRECTORY"] = place
             if (head := self.head()) is not None:
                 self.ask("read-tree", head, more=index)
-            self.ask("add", "-A", "--", ":(top)", *self._own, more=index)
+            names = b"".join(os.fsencode(path) + b"\0" for path in self.changes())
+            at_top = Git(self.top() or self.folder)
+            at_top.ask("update-index", "--add", "--remove", "-z", "--stdin", stdin=names, more=index)
             return os.fsdecode(self.ask("write-tree", more=index)).strip()
 
     def differing(self, one: str, other: str) -> list[str]:

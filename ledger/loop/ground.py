@@ -21,7 +21,7 @@ _ADVICE = {
     "max_minutes": "the time is up; a new segment (ledger init) starts another",
     "wall": f"more than {WALL} failed runs in a row; a new segment (ledger init) starts another direction",
     "backstop": f"{BACKSTOP} more runs without a limit; ledger mark running --backstop-ack N goes on past N runs",
-    "concluded": "the session is over; ledger mark running --restart (codex: ledger mark resumed) goes on with it",
+    "concluded": "the session is over",
 }
 
 

@@ -108,7 +108,7 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
         outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
     if outcome.status in ("crash", "checks_failed"):
         step.say(f"{outcome.status}: {measured.failure or checked.failure}")
-    if not segment.runs:
+    if not segment.runs and history.state.dialect != "codex":
         harness.pin(session, history)
     return entry.save(session, outcome=outcome._asdict(), more=more)
 
@@ -123,7 +123,8 @@ def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement
     config = history.state.replay.config or {}
     logs = step.session.log.parent / "logs"
     logs.mkdir(exist_ok=True)
-    names = {kind: f"logs/{entry.number:03}.{kind}.log" for kind in ("verify", "guard")}
+    # Named by the event's place: an iteration that ended in an error has its number taken by the next one.
+    names = {kind: f"logs/{history.state.records:03}.{kind}.log" for kind in ("verify", "guard")}
     measured = verify(step.session, config, step.session.log.parent / names["verify"])
     more: dict[str, str | None] = {"verify_log": names["verify"], "guard_log": None, "guard": "not_run"}
     retained, direction = history.state.replay.metric, history.state.replay.direction
