@@ -1,6 +1,6 @@
 """How a session stands, for people: the page of `ledger status` and the one-line report of a run (PROTOCOLS 7)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ledger.confidence import word
@@ -30,10 +30,11 @@ _REASONS = {
 }
 
 
-def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int) -> str:
+def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int, live: Mapping[str, str]) -> str:
     """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
 
-    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds.
+    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
+    about the loop at work.
     """
     state, segment = log.state, log.state.current()
     page = {
@@ -49,6 +50,7 @@ def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int) -> st
         "verdict": _verdict(verdict) if log.ok else "stop: the log has errors",
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),
+        **live,
     }
     lines = [f"{label:<11} {value}" for label, value in page.items() if value]
     recent = [one_line(run, segment.metric_name, segment.baseline) for run in _recent(state, segment)]

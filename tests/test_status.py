@@ -18,7 +18,7 @@ HEADER = {"type": "config", "name": "speed", "metricName": "total_µs", "metricU
 
 def page(path: Path) -> str:
     log = read_log(path)
-    return status(log, judge(log.state, None, NOW_MS), None, NOW_MS)
+    return status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {})
 
 
 def small(folder: Path, *records: object) -> list[str]:
@@ -127,7 +127,7 @@ def test_runs_of_an_earlier_segment_are_not_shown(tmp_path: Path):
 def test_a_given_target_is_shown(tmp_path: Path):
     small(tmp_path, HEADER)
     log = read_log(tmp_path / "autoresearch.jsonl")
-    assert "target      12,000\n" in status(log, judge(log.state, None, NOW_MS), 12000, NOW_MS)
+    assert "target      12,000\n" in status(log, judge(log.state, None, NOW_MS), 12000, NOW_MS, {})
 
 
 def test_nothing_of_a_log_steers_the_terminal(tmp_path: Path):

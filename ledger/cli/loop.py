@@ -9,10 +9,11 @@ import click
 from ledger.cli import values
 from ledger.cli.live import Line
 from ledger.cli.options import stdout_text
-from ledger.cli.report import plain_lines, run_report, session_of
-from ledger.loop.attempt import Limits, attempt
+from ledger.cli.report import run_report, session_of, tell_hook
+from ledger.loop.attempt import Limits, Listener, attempt
 from ledger.loop.background import OUTPUT, ask_to_stop, described, detach, last_agent, registered, stop_asked
 from ledger.loop.entry import Entry
+from ledger.loop.history import History
 from ledger.loop.journal import Wishes
 from ledger.loop.session import Session
 from ledger.times import now_ms
@@ -56,12 +57,15 @@ def run(
     """
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session = session_of(log)
-    if not no_hooks and not baseline:
-        _before(session)
+    hooks = not no_hooks
     with Line() as line:
-        entries = attempt(session, wishes, Limits(max_iterations), line.say, line.step)
-    for entry in entries:
-        run_report(entry, session, hooks=not no_hooks)
+        listener = Listener(
+            line.say,
+            line.step,
+            lambda history: _before(session, history, line) if hooks else None,
+            lambda entry: _logged(session, entry, line, hooks=hooks),
+        )
+        attempt(session, wishes, Limits(max_iterations), listener)
 
 
 def _wishes(
@@ -78,18 +82,10 @@ def _wishes(
     return Wishes((description or "").strip(), values.asi(asi), *reasons, regress, repeat)
 
 
-def _before(session: Session) -> None:
-    """Fire the before-hook of an iteration by hand, and print what it says."""
-    from ledger.loop.history import read, sound
-    from ledger.loop.hooks import find, fire
-
-    if find(session, "before") is None:
-        return
-    fired = fire(session, sound(read(session.log)), "before")
-    if fired and fired.text:
-        click.echo(plain_lines(fired.text), file=stdout_text())
-    if fired and fired.problem:
-        click.echo(f"ledger: the before-hook {fired.problem}", err=True)
+def _before(session: Session, history: History, line: Line) -> None:
+    """Fire the before-hook of an iteration and print what it says."""
+    line.clear()
+    tell_hook(session, history, "before")
 
 
 @click.command()
@@ -141,7 +137,11 @@ def _drive(session: Session, plan: Any) -> None:
     with registered(session, plan.agent) as place, Line() as line:
         with patient(line.say, lambda: _is_urgent(session)) as wish:
             ending = drive(
-                session, plan, place, wish, Ears(line.say, line.step, lambda entry: _logged(session, entry, line))
+                session,
+                plan,
+                place,
+                wish,
+                Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False)),
             )
         line.clear()
         click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
@@ -149,9 +149,9 @@ def _drive(session: Session, plan: Any) -> None:
     sys.exit(130 if ending.interrupted else 0)
 
 
-def _logged(session: Session, entry: Entry, line: Line) -> None:
+def _logged(session: Session, entry: Entry, line: Line, *, hooks: bool) -> None:
     line.clear()
-    run_report(entry, session, hooks=False)
+    run_report(entry, session, hooks=hooks)
 
 
 def _is_urgent(session: Session) -> bool:

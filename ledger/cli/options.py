@@ -11,7 +11,8 @@ from typing import IO, Any, TextIO, TypeVar
 import click
 
 from ledger.errors import LedgerError
-from ledger.source import canonical, find_logs, session_log, show_path
+from ledger.loop.session import log_here
+from ledger.source import canonical, find_logs, show_path
 from ledger.terminal import near
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,7 +38,7 @@ def logs_of(arguments: tuple[str, ...]) -> tuple[list[Path | None], bool]:
     Without arguments it is the current folder's session. Raises LedgerError if there is none.
     """
     if not arguments:
-        return [session_log(Path.cwd())], True
+        return [log_here(Path.cwd())], True
     found: dict[Path | None, None] = {}
     complete = True
     for argument in arguments:
@@ -52,7 +53,7 @@ def logs_of(arguments: tuple[str, ...]) -> tuple[list[Path | None], bool]:
 def one_log(argument: str | None) -> Path | None:
     """Find the one log that an argument names; without it the current folder's session."""
     if argument is None:
-        return session_log(Path.cwd())
+        return log_here(Path.cwd())
     found = find_logs((argument,))
     if len(found) > 1:
         raise click.UsageError(f"{argument} holds {len(found)} logs; name one of them")

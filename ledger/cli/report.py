@@ -7,6 +7,7 @@ import click
 from ledger.cli.options import one_log, shown, stdout_text
 from ledger.jsontext import dump
 from ledger.loop.entry import Entry
+from ledger.loop.history import History
 from ledger.loop.session import Session, here, of_log
 from ledger.statustext import one_line
 from ledger.terminal import plain
@@ -32,7 +33,7 @@ def entry_report(session: Session, entry: Entry, *, dry: bool, hooks: bool) -> N
     if entry.run is not None:
         click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=out)
         if not dry and hooks:
-            after_hook(session, entry)
+            tell_hook(session, entry.history, "after")
         if not dry and entry.run.run % TABLE_EVERY == 0:
             table(entry)
     elif not dry:
@@ -49,7 +50,7 @@ def run_report(entry: Entry, session: Session, *, hooks: bool) -> None:
         return
     click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=stdout_text())
     if hooks:
-        after_hook(session, entry)
+        tell_hook(session, entry.history, "after")
     if entry.run.run and entry.run.run % TABLE_EVERY == 0:
         table(entry)
 
@@ -63,15 +64,15 @@ def tell_warnings(session: Session, entry: Entry) -> None:
         click.echo(f"ledger: {entry.problem}", err=True)
 
 
-def after_hook(session: Session, entry: Entry) -> None:
-    """Fire the after-hook and print what it says to the agent; what went wrong goes to stderr."""
+def tell_hook(session: Session, history: History, stage: str) -> None:
+    """Fire the hook of a stage and print what it says to the agent; what went wrong goes to stderr."""
     from ledger.loop.hooks import fire
 
-    fired = fire(session, entry.history, "after")
+    fired = fire(session, history, stage)
     if fired and fired.text:
         click.echo(plain_lines(fired.text), file=stdout_text())
     if fired and fired.problem:
-        click.echo(f"ledger: the after-hook {plain(fired.problem)}", err=True)
+        click.echo(f"ledger: {plain(fired.problem)}", err=True)
 
 
 def table(entry: Entry) -> None:

@@ -1,7 +1,7 @@
 """`verdict` and `status`: how a session stands, straight from its log."""
 
 import sys
-import time
+from pathlib import Path
 
 import click
 import orjson
@@ -9,16 +9,28 @@ import orjson
 from ledger import render
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
 from ledger.log import Log, read_log
-from ledger.loop.settings import find, project_folder
+from ledger.loop.judging import judge_session
+from ledger.loop.live import state_of
+from ledger.loop.session import Session, here, of_log
 from ledger.source import STDIN
 from ledger.statustext import status as status_text
+from ledger.times import now_ms
 from ledger.verdict import Verdict, judge, lines
 
 
-def _judge(log: Log, max_iterations: int | None) -> Verdict:
-    if max_iterations is None and log.path is not None and "max_runs" not in log.state.current().settings:
-        max_iterations = find(project_folder(log.path)).max_iterations
-    return judge(log.state, max_iterations, time.time_ns() // 1_000_000)
+def _judge(log: Log, session: Session | None, max_iterations: int | None) -> Verdict:
+    if session is None:
+        return judge(log.state, max_iterations, now_ms())
+    return judge_session(log.state, session, max_iterations, now_ms())
+
+
+def _read(log: str | None, dialect: str | None) -> tuple[Log, Session | None]:
+    """Read a log and find its session; standard input has none."""
+    if log is None:
+        session = here(Path.cwd())
+        return read_log(session.log, dialect), session
+    path = one_log(log)
+    return read_log(path, dialect), None if path is None else of_log(path)
 
 
 @click.command()
@@ -37,8 +49,8 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
     Example:
       ledger verdict .auto/log.jsonl --max-iterations 50
     """
-    read = read_log(one_log(log), dialect)
-    found = _judge(read, max_iterations)
+    read, session = _read(log, dialect)
+    found = _judge(read, session, max_iterations)
     with heard():
         click.echo(orjson.dumps(found._asdict()).decode() + "\n" if format_name == "json" else lines(found), nl=False)
     if not read.ok:
@@ -59,6 +71,7 @@ def status(log: str | None, dialect: str | None) -> None:
     Example:
       ledger status .auto/log.jsonl
     """
-    read = read_log(one_log(log), dialect)
-    text = status_text(read, _judge(read, None), None, time.time_ns() // 1_000_000)
+    read, session = _read(log, dialect)
+    live = {} if session is None else state_of(session, now_ms())
+    text = status_text(read, _judge(read, session, None), None, now_ms(), live)
     click.echo(text, file=stdout_text(), nl=False)

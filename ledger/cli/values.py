@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import click
 
 from ledger.dialects.autoresearch import FORBIDDEN_NAMES
 from ledger.jsontext import decode
-from ledger.numbers import Number, decimal, from_lexeme, is_number
-
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+from ledger.loop.metrics import number
+from ledger.numbers import Number, is_number
 
 
 class Numeral(click.ParamType[Number]):
@@ -34,15 +32,10 @@ NUMERAL = Numeral()
 
 def numeral(text: str) -> Number:
     """Read a finite decimal: whole ones as integers, others exactly. Raises ValueError for anything else."""
-    text = text.strip()
-    if not _DECIMAL.fullmatch(text):
-        raise ValueError(f"{text!r} is no finite decimal number")
-    if text.lstrip("+-").isdecimal():
-        return int(text)
     try:
-        return from_lexeme(text)
-    except OverflowError:
-        raise ValueError(f"{text!r} is past every double") from None
+        return number(text.strip())
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from None
 
 
 def json_object(text: str, option: str) -> dict[str, Any]:
@@ -94,19 +87,12 @@ def metric_of(metric: Number | None, taken: Sequence[Number], status: str) -> Nu
     if metric is None and status == "crash":
         return 0
     if metric is None and taken:
-        return exact_median(taken)
+        from ledger.loop.measure import median
+
+        return median(taken)
     if metric is None:
         raise click.UsageError("give the metric with --metric")
     return metric
-
-
-def exact_median(taken: Sequence[Number]) -> Number:
-    """Give the median of numbers: one of them, or the exact mean of the two in the middle."""
-    ordered = sorted(taken, key=decimal)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return from_lexeme(str((decimal(ordered[middle - 1]) + decimal(ordered[middle])) / Decimal(2)))
 
 
 def pairs(parts: Sequence[str], option: str) -> Mapping[str, Number]:

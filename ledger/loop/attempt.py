@@ -1,5 +1,6 @@
 """`ledger run`: one iteration on the working tree, from the verdict to the last check (PROTOCOLS 7)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ledger.appending import locked
@@ -33,55 +34,66 @@ class Limits(NamedTuple):
     scope: Scope | None = None
 
 
+class Listener(NamedTuple):
+    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged."""
+
+    say: Say
+    step: Say
+    ahead: Callable[[History], object]
+    logged: Callable[[Entry], object]
+
+
 def attempt(
-    session: Session, wishes: Wishes | None, limits: Limits, say: Say, watch: Say, *, recover_only: bool = False
-) -> list[Entry]:
-    """Do one iteration, or (without wishes) measure the unchanged tree as the segment's baseline; list what was logged.
+    session: Session, wishes: Wishes | None, limits: Limits, listener: Listener, *, recover_only: bool = False
+) -> None:
+    """Do one iteration, or (without wishes) measure the unchanged tree as the segment's baseline.
 
     A half-done iteration is finished or undone first, if need be that alone, and a segment without a run gets its
     baseline first. Raises LedgerError for anything that stands against it; KeyboardInterrupt after the iteration was
     undone.
     """
     with locked(session.side(LOCK), 0):
-        step = Step(session, Git(session.workdir, session.own()), say, watch)
-        found, finished = recover(step) if step.git.top() else (False, None)
-        logged = [finished] if finished else []
-        history = sound(read(session.log))
-        if recover_only or (found and _is_done(step, wishes, finished)):
-            return logged
-        check_open(history.state)
-        ground.check_verdict(judge_session(history, session, limits.max_iterations, now_ms()))
-        ground.check_repository(session, history)
+        step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step)
         try:
-            return logged + _fresh(step, history, wishes, limits)
+            if _resume(step, wishes, listener) or recover_only:
+                return
+            history = sound(read(session.log))
+            check_open(history.state)
+            ground.check_verdict(judge_session(history, session, limits.max_iterations, now_ms()))
+            ground.check_repository(session, history)
+            _fresh(step, history, wishes, limits, listener)
         except KeyboardInterrupt:
             abandon(step)
             raise
 
 
-def _is_done(step: Step, wishes: Wishes | None, finished: Entry | None) -> bool:
-    """Tell whether the recovered iteration was what the caller came for: nothing else is there to be measured."""
-    if wishes is None:
-        return finished is not None
-    aside = ground.leavings(step.session)
-    return not [path for path in step.git.changes() if path not in aside] and (finished is not None)
+def _resume(step: Step, wishes: Wishes | None, listener: Listener) -> bool:
+    """Finish or undo a half-done iteration; tell whether that was all that the caller came for."""
+    if step.git.top() is None:
+        return False
+    found, finished = recover(step)
+    if finished is None:
+        return False
+    listener.logged(finished)
+    return found and (wishes is None or not ground.changed(step.session, step.git))
 
 
-def _fresh(step: Step, history: History, wishes: Wishes | None, limits: Limits) -> list[Entry]:
+def _fresh(step: Step, history: History, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:
     state = history.state
     if wishes is None:
-        return [_baseline(step, history)]
+        listener.logged(_baseline(step, history))
+        return
     _check_wishes(state, wishes)
     paths = ground.changed_files(step.session, step.git, limits.scope or find_scope(step.session, state))
     if not paths:
         raise LedgerError("nothing was changed: edit the code in scope first (--baseline measures it as it is)")
-    logged = []
     if state.dialect != "codex" and not state.current().runs:
         step.say("the segment has no run yet: the unchanged tree is measured first")
-        logged = [_baseline(step, history, paths)]
+        listener.logged(_baseline(step, history, paths))
         history = sound(read(step.session.log))
+    listener.ahead(history)
     entry = _begun(step, history, wishes._asdict(), paths)
-    return [*logged, iterate.conduct(step, iterate.commit(step, entry))]
+    listener.logged(iterate.conduct(step, iterate.commit(step, entry)))
 
 
 def _begun(
@@ -103,8 +115,7 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
             f"the segment has {state.current().runs} runs already, the baseline among them; ledger init opens a new one"
         )
     if beside is None:
-        aside = ground.leavings(step.session)
-        if changed := [path for path in step.git.changes() if path not in aside]:
+        if changed := ground.changed(step.session, step.git):
             raise LedgerError(f"the baseline is the unchanged tree, but these are changed: {ground.listed(changed)}")
     entry = _begun(step, history, Wishes(BASELINE)._asdict(), [], baseline=True)
     logged = iterate.conduct(step, iterate.shelve(step, entry, beside or []))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ledger.errors import LedgerError
 from ledger.loop import agent as agents
 from ledger.loop import ground, hooks, journal, steer
-from ledger.loop.attempt import Limits, attempt
+from ledger.loop.attempt import Limits, Listener, attempt
 from ledger.loop.background import Registration, stop_asked
 from ledger.loop.brief import brief
 from ledger.loop.ending import Ending, close, closed
@@ -93,8 +93,7 @@ def _baseline(session: Session, plan: Plan, ears: Ears, watch: Say) -> None:
 def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears: Ears, watch: Say) -> bool:
     """Let the agent change something and measure it; tell whether there was a change."""
     git, scope = Git(session.workdir, session.own()), find_scope(session, history.state)
-    aside = ground.leavings(session)
-    if left := [path for path in git.changes() if path not in aside]:
+    if left := ground.changed(session, git):
         ears.say(f"changed before the agent's turn, and part of its experiment: {ground.listed(left)}")
     if plan.hooks:
         watch("before-hook")
@@ -135,14 +134,18 @@ def _attempt(
     *, recovering: bool = False,
 ) -> list[Entry]:  # fmt: skip
     """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
-    entries = attempt(session, wishes, limits, ears.say, watch, recover_only=recovering)
-    for entry in entries:
+    entries = []
+
+    def logged(entry: Entry) -> None:
+        entries.append(entry)
+        ears.logged(entry)
         if plan.hooks and entry.run is not None:
             watch("after-hook")
             fired = hooks.fire(session, entry.history, "after")
             if fired is not None:
                 _queue(session, steer.AFTER, fired)
-        ears.logged(entry)
+
+    attempt(session, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
     return entries
 
 

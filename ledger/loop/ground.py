@@ -69,6 +69,12 @@ def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
             f"changed out of scope or off limits: {listed(outside)}; undo that (git checkout -- FILE), or add it to the"
             " session's scope; nothing was committed"
         )
+    return changed(session, git)
+
+
+def changed(session: Session, git: Git) -> list[str]:
+    """List what differs from HEAD and is neither the session's own nor left by measuring."""
+    aside = leavings(session)
     return [path for path in git.changes() if path not in aside]
 
 

@@ -41,7 +41,13 @@ class Step(NamedTuple):
 def commit(step: Step, entry: Journal) -> Journal:
     """Commit the experiment, and nothing else."""
     step.watch("committing")
-    return entry.save(step.session, trial=step.git.commit(entry.paths, entry.message))
+    try:
+        trial = step.git.commit(entry.paths, entry.message)
+    except LedgerError:  # a hook of the repository's may say no
+        step.git.unstage()
+        journal.remove(step.session)
+        raise
+    return entry.save(step.session, trial=trial)
 
 
 def conduct(step: Step, entry: Journal) -> Entry:
@@ -156,8 +162,7 @@ def _tidy(step: Step, entry: Journal, before: set[str]) -> None:
     made = step.git.untracked() - before
     if made:
         ground.note_leavings(step.session, made)
-    aside = ground.leavings(step.session)
-    changed = [path for path in step.git.changes() if path not in aside]
+    changed = ground.changed(step.session, step.git)
     if not changed:
         return
     name = f"measured-{entry.number}"

@@ -71,11 +71,11 @@ def _drop(step: Step, entry: Journal, said: str) -> None:
 
 def _cleared(step: Step, entry: Journal) -> Journal:
     """Make the tree that of HEAD, so that it can be measured and reverted; what else was changed comes back later."""
-    git, aside = step.git, ground.leavings(step.session)
+    git = step.git
     if git.under_way() == "a revert":
         _forget_revert(git.private())
     git.unstage()
-    changed = [path for path in git.changes() if path not in aside]
+    changed = ground.changed(step.session, git)
     torn = set(_torn(step, entry, changed)) if entry.reverting else set()
     git.restore("HEAD", sorted(torn))
     rest = [path for path in changed if path not in torn]

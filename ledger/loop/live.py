@@ -1,0 +1,18 @@
+"""What is at work on a session right now, as its side files tell: the loop, a half-done iteration, queued words."""
+
+from ledger.loop import journal
+from ledger.loop.session import Session
+
+
+def state_of(session: Session, now_ms: int) -> dict[str, str]:
+    """Give the lines that `ledger status` adds, by their label; none where nothing is at work. `now_ms` is UTC."""
+    found = {}
+    if session.side("loop.json").exists():
+        from ledger.loop.background import described, live
+
+        loop = live(session)
+        found["loop"] = described(loop, now_ms) if loop else "not running"
+    entry = journal.load(session)
+    if entry is not None and not found.get("loop", "").startswith("alive"):
+        found["half done"] = f"run {entry.number}: the next ledger run or loop finishes it or undoes it"
+    return found
