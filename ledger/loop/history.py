@@ -13,6 +13,9 @@ from ledger.source import open_log, show_path
 from ledger.state import State, run_at
 
 
+_UNFINISHED = "L116"
+
+
 class History(NamedTuple):
     """Hold a log that was read whole: `size` in bytes, `chapters` the runs of each segment, as columns."""
 
@@ -72,7 +75,7 @@ def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:
 
 
 def sound(history: History) -> History:
-    """Give the history back. Raises LedgerError if its log has errors: nothing is appended to such a log."""
+    """Give the history back. Raises LedgerError if nothing may be appended: for an error, and an unfinished last line."""
     log = history.log
     if not log.ok:
         first = next(found for found in log.diagnostics if found.is_error)
@@ -80,5 +83,11 @@ def sound(history: History) -> History:
         raise LedgerError(
             f"nothing is written to a log with errors: {where}: {first.code} {first.message};"
             " run ledger check, and have them repaired first"
+        )
+    if any(found.code == _UNFINISHED for found in log.diagnostics):
+        name = show_path(log.path or "-")
+        raise LedgerError(
+            f"the last line of {name} has no newline, so its writer may still be at it; if nobody is, end it:"
+            f" printf '\\n' >> {name}"
         )
     return history

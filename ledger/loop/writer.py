@@ -85,13 +85,7 @@ def writing(log: Path, *, dry: bool = False) -> Iterator[Pen]:
     Raises LedgerError for a log with errors, a torn tail among them, and for one whose last line is unfinished.
     """
     with nullcontext() if dry else locked(lock_of(log)):
-        history = sound(read(log))
-        if any(found.code == "L116" for found in history.log.diagnostics):
-            raise LedgerError(
-                f"the last line of {show_path(log)} has no newline, so its writer may still be at it;"
-                f" if nobody is, end it: printf '\\n' >> {show_path(log)}"
-            )
-        yield Pen(log, history, dry=dry)
+        yield Pen(log, sound(read(log)), dry=dry)
 
 
 def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | None = None) -> Pen:
