@@ -114,9 +114,8 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
         raise LedgerError(
             f"the segment has {state.current().runs} runs already, the baseline among them; ledger init opens a new one"
         )
-    if beside is None:
-        if changed := ground.changed(step.session, step.git):
-            raise LedgerError(f"the baseline is the unchanged tree, but these are changed: {ground.listed(changed)}")
+    if beside is None and (changed := ground.changed(step.session, step.git)):
+        raise LedgerError(f"the baseline is the unchanged tree, but these are changed: {ground.listed(changed)}")
     entry = _begun(step, history, Wishes(BASELINE)._asdict(), [], baseline=True)
     logged = iterate.conduct(step, iterate.shelve(step, entry, beside or []))
     run = logged.run

@@ -12,7 +12,6 @@ from ledger.segment import Segment
 from ledger.source import open_log, show_path
 from ledger.state import State, run_at
 
-
 _UNFINISHED = "L116"
 
 
@@ -75,7 +74,7 @@ def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:
 
 
 def sound(history: History) -> History:
-    """Give the history back. Raises LedgerError if nothing may be appended: for an error, and an unfinished last line."""
+    """Give the history back. Raises LedgerError if nothing may be appended: after an error or an unfinished line."""
     log = history.log
     if not log.ok:
         first = next(found for found in log.diagnostics if found.is_error)
