@@ -55,7 +55,7 @@ def brief(log: str | None) -> None:
     session = _session(log)
     history = read(session.log)
     now_ms = time.time_ns() // 1_000_000
-    text = write(session, history, judge_session(history, session, None, now_ms), now_ms, notes=pending(session))
+    text = write(session, history, judge_session(history.state, session, None, now_ms), now_ms, notes=pending(session))
     with heard():
         click.echo(text, file=stdout_text(), nl=False)
     _finish(history.log)

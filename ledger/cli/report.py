@@ -34,7 +34,7 @@ def entry_report(session: Session, entry: Entry, *, dry: bool, hooks: bool) -> N
         click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=out)
         if not dry and hooks:
             tell_hook(session, entry.history, "after")
-        if not dry and entry.run.run % TABLE_EVERY == 0:
+        if not dry and segment.runs % TABLE_EVERY == 0:
             table(entry)
     elif not dry:
         click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
@@ -51,7 +51,7 @@ def run_report(entry: Entry, session: Session, *, hooks: bool) -> None:
     click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=stdout_text())
     if hooks:
         tell_hook(session, entry.history, "after")
-    if entry.run.run and entry.run.run % TABLE_EVERY == 0:
+    if entry.run.run and segment.runs % TABLE_EVERY == 0:
         table(entry)
 
 

@@ -10,7 +10,6 @@ from ledger import render
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
 from ledger.log import Log, read_log
 from ledger.loop.judging import judge_session
-from ledger.loop.live import state_of
 from ledger.loop.session import Session, here, of_log
 from ledger.source import STDIN
 from ledger.statustext import status as status_text
@@ -71,6 +70,8 @@ def status(log: str | None, dialect: str | None) -> None:
     Example:
       ledger status .auto/log.jsonl
     """
+    from ledger.loop.live import state_of
+
     read, session = _read(log, dialect)
     live = {} if session is None else state_of(session, now_ms())
     text = status_text(read, _judge(read, session, None), None, now_ms(), live)

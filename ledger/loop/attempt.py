@@ -59,7 +59,7 @@ def attempt(
                 return
             history = sound(read(session.log))
             check_open(history.state)
-            ground.check_verdict(judge_session(history, session, limits.max_iterations, now_ms()))
+            ground.check_verdict(judge_session(history.state, session, limits.max_iterations, now_ms()))
             ground.check_repository(session, history)
             _fresh(step, history, wishes, limits, listener)
         except KeyboardInterrupt:
@@ -115,7 +115,10 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
             f"the segment has {state.current().runs} runs already, the baseline among them; ledger init opens a new one"
         )
     if beside is None and (changed := ground.changed(step.session, step.git)):
-        raise LedgerError(f"the baseline is the unchanged tree, but these are changed: {ground.listed(changed)}")
+        raise LedgerError(
+            f"the baseline is the unchanged tree, but this differs from HEAD: {ground.listed(changed)}; commit it, have"
+            " git ignore it, or take it away"
+        )
     entry = _begun(step, history, Wishes(BASELINE)._asdict(), [], baseline=True)
     logged = iterate.conduct(step, iterate.shelve(step, entry, beside or []))
     run = logged.run

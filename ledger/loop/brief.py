@@ -8,11 +8,11 @@ from ledger.confidence import word
 from ledger.diagnostics import Severity
 from ledger.errors import LedgerError
 from ledger.loop import recall
+from ledger.loop.advice import advice, prompt_name
 from ledger.loop.dashboard import segments_table
 from ledger.loop.figures import NOTHING, baseline, best, counted_by, counts, goal, measure, short
 from ledger.loop.guidance import rules, streak_advice
 from ledger.loop.history import History
-from ledger.loop.judging import advice, prompt_name
 from ledger.loop.markdown import code, exact, fenced, inline, verbatim
 from ledger.loop.records import next_run
 from ledger.loop.remarks import Remarks, remarks

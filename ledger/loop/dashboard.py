@@ -5,6 +5,7 @@ from itertools import islice
 
 from ledger.confidence import word
 from ledger.events import Run
+from ledger.loop.advice import advice
 from ledger.loop.figures import (
     NOTHING,
     baseline,
@@ -19,7 +20,6 @@ from ledger.loop.figures import (
     short,
 )
 from ledger.loop.history import History
-from ledger.loop.judging import advice
 from ledger.loop.latest import latest
 from ledger.loop.markdown import inline
 from ledger.loop.records import next_run

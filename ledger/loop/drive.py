@@ -62,7 +62,7 @@ def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: E
         if journal.load(session) is not None:
             _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
         history = sound(read(session.log))
-        verdict = judge_session(history, session, plan.max_iterations, now_ms())
+        verdict = judge_session(history.state, session, plan.max_iterations, now_ms())
         if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
             return close(session, ending, verdict)
         if stop_asked(session) or wish.asked:
@@ -111,7 +111,7 @@ def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears
         steer.add(session, "loop", said)
     _tell_end(session, called, ears)
     after = sound(read(session.log))
-    if judge_session(after, session, plan.max_iterations, now_ms()).verdict != "continue":
+    if judge_session(after.state, session, plan.max_iterations, now_ms()).verdict != "continue":
         return True  # a marker of the agent's or a person's, which the loop heeds next
     paths = ground.changed_files(session, git, scope)
     if not paths:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from ledger.source import read_small, show_path
 
 def put(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Replace a file's content in one step; a `durable` one survives a crash of the machine. Raises LedgerError."""
+    import tempfile  # what only reads needs none of it
+
     temporary = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -173,6 +172,8 @@ class Git:
 
         Only a `store`d tree is in the repository afterwards, and can be restored.
         """
+        import tempfile  # slow to import, and seldom needed
+
         with tempfile.TemporaryDirectory() as place:
             index = {"GIT_INDEX_FILE": str(Path(place, "index"))}
             if not store:

@@ -66,7 +66,7 @@ def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
     outside = [path for path in scope.outside(git) if path not in aside]
     if outside:
         raise LedgerError(
-            f"changed out of scope or off limits: {listed(outside)}; undo that (git checkout -- FILE), or add it to the"
+            f"changed out of scope or off limits: {listed(outside)}; undo it, have git ignore it, or add it to the"
             " session's scope; nothing was committed"
         )
     return changed(session, git)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ledger.loop.advice import prompt_name
 from ledger.loop.history import History
-from ledger.loop.judging import prompt_name
 from ledger.loop.markdown import code, exact, verbatim
 from ledger.loop.remarks import Remarks
 from ledger.loop.session import Session

@@ -1,76 +1,15 @@
-"""The verdict on a session, with the limit that its settings state, and what it asks of who goes on (PROTOCOLS 5)."""
+"""The verdict on a session, with the limit that its settings state (PROTOCOLS 5)."""
 
-from ledger.errors import LedgerError
-from ledger.loop.history import History
-from ledger.loop.records import next_run
 from ledger.loop.session import Session
-from ledger.loop.writer import check_open
-from ledger.render import counted
-from ledger.source import show_path
 from ledger.state import State
-from ledger.verdict import WALL, Verdict, judge
+from ledger.verdict import Verdict, judge
 
 
-def judge_session(subject: History | State, session: Session, max_iterations: int | None, now_ms: int) -> Verdict:
+def judge_session(state: State, session: Session, max_iterations: int | None, now_ms: int) -> Verdict:
     """Judge a session; `max_iterations` is an option's (0: no limit), None leaves it to the settings.
 
     A state-protocol header's `max_runs` yields to an explicit option only. `now_ms` is UTC milliseconds.
     """
-    state = subject.state if isinstance(subject, History) else subject
     if max_iterations is None and "max_runs" not in state.current().settings:
         max_iterations = session.settings.max_iterations
     return judge(state, max_iterations, now_ms)
-
-
-def advice(history: History, session: Session, verdict: Verdict) -> str:
-    """Say what who resumes the session has to do, in a sentence or two."""
-    if not history.log.ok:
-        errors = sum(found.is_error for found in history.log.diagnostics)
-        return (
-            f"Stop: the log has {counted(errors, 'error')}. Run `ledger check`, tell a person, and go on only once they"
-            " are repaired."
-        )
-    state = history.state
-    if verdict.verdict == "concluded":
-        return _concluded(state)
-    if verdict.verdict == "continue":
-        return (
-            f"Continue: read {prompt_name(session)}, run `ledger brief`, then make run {next_run(state)}:"
-            " change the code in scope and run `ledger run --description TEXT`."
-        )
-    return f"{_REASONS[verdict.verdict]} {_end(state, verdict)}"
-
-
-def prompt_name(session: Session) -> str:
-    """Name the prompt file, relative to the session's folder."""
-    path = session.file("prompt")
-    return show_path(path.relative_to(session.folder) if path.is_relative_to(session.folder) else path)
-
-
-_REASONS = {
-    "max_iterations": "Stop: the segment has as many runs as were asked for.",
-    "max_minutes": "Stop: the time is up.",
-    "wall": f"Stop: more than {WALL} runs in a row failed, so this direction is stuck.",
-    "backstop": "Pause: a loop without a limit asks a person before it goes on.",
-}
-
-
-def _concluded(state: State) -> str:
-    """Say how the session was concluded, and the one way on that the writers leave open."""
-    try:
-        check_open(state)
-    except LedgerError as closed:
-        said = str(closed)
-        return f"Do not resume without being asked to: {said}."
-    return "Do not resume without being asked to: the session is concluded."
-
-
-def _end(state: State, verdict: Verdict) -> str:
-    """Say what to write down about a loop that has to stop."""
-    if verdict.verdict == "backstop":
-        return f"Once told to go on: `ledger mark running --backstop-ack {verdict.segment_runs}`."
-    if state.dialect == "state-protocol":
-        return "Report it; `ledger decide RUN stop --reason TEXT` concludes the session."
-    if verdict.verdict == "wall":
-        return "Report it with `ledger mark wall`; another direction starts as a new segment with `ledger init`."
-    return "Report it with `ledger mark done`, or raise the limit if a person says so."

@@ -40,7 +40,7 @@ def run_records(state: State, outcome: Outcome, now_ms: int) -> list[Record]:
     """
     allowed = RESULT_STATUSES if state.dialect == "state-protocol" else RUN_STATUSES
     if outcome.status not in allowed:
-        raise LedgerError(f"a run of this log is one of {', '.join(allowed)}, not {outcome.status!r}")
+        raise LedgerError(f"a run of this log is {', '.join(allowed[:-1])} or {allowed[-1]}: say so with --status")
     number = next_run(state)
     if state.dialect == "state-protocol":
         return _result(state, outcome, number, now_ms)

@@ -9,11 +9,12 @@ from typing import Any
 
 from ledger.errors import LedgerError
 from ledger.events import Run
+from ledger.loop.advice import advice
 from ledger.loop.dashboard import dashboard
 from ledger.loop.details import asi_of
 from ledger.loop.figures import counts
 from ledger.loop.history import History
-from ledger.loop.judging import advice, judge_session
+from ledger.loop.judging import judge_session
 from ledger.loop.latest import latest
 from ledger.loop.markdown import exact
 from ledger.loop.records import next_run
@@ -34,7 +35,7 @@ def write(session: Session, history: History) -> None:
     They depend on the log alone, but for a verdict that asks the time. Who calls holds the log's lock, lest an older
     state takes the place of a newer.
     """
-    verdict = judge_session(history, session, None, time.time_ns() // 1_000_000)
+    verdict = judge_session(history.state, session, None, time.time_ns() // 1_000_000)
     noted = remarks(history)
     state, page = session.snapshots()
     _replace(session, state, _pretty(state_of(session, history, verdict, noted)) + "\n")

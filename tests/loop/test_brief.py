@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from ledger.loop.advice import advice
 from ledger.loop.brief import brief
 from ledger.loop.history import read
-from ledger.loop.judging import advice, judge_session
+from ledger.loop.judging import judge_session
 from ledger.loop.markdown import clean, code, exact, fenced, inline, verbatim
 from ledger.loop.session import of_log
 from ledger.loop.steer import Note
@@ -26,7 +27,7 @@ CONFIG = {
 
 def page(path: Path, *notes: Note, max_iterations: int | None = None) -> str:
     session, history = of_log(path), read(path)
-    return brief(session, history, judge_session(history, session, max_iterations, NOW_MS), NOW_MS, notes=notes)
+    return brief(session, history, judge_session(history.state, session, max_iterations, NOW_MS), NOW_MS, notes=notes)
 
 
 def section(text: str, title: str) -> str:
@@ -203,10 +204,10 @@ def test_a_header_s_limit_yields_to_an_option_only(tmp_path: Path):
     log(tmp_path, b'{"maxIterations": 1}', ".auto/config.json")
     path = log(tmp_path, lines(CONFIG | {"max_runs": 3}, result(1, 5), result(2, 5)))
     session, history = of_log(path), read(path)
-    assert judge_session(history, session, None, NOW_MS).verdict == "continue"
-    assert judge_session(history, session, 2, NOW_MS).verdict == "max_iterations"
+    assert judge_session(history.state, session, None, NOW_MS).verdict == "continue"
+    assert judge_session(history.state, session, 2, NOW_MS).verdict == "max_iterations"
     path = log(tmp_path, lines(CONFIG, result(1, 5)))
-    assert judge_session(read(path), session, None, NOW_MS).verdict == "max_iterations"
+    assert judge_session(read(path).state, session, None, NOW_MS).verdict == "max_iterations"
 
 
 def test_state_protocol_names_thresholds_limits_and_undecided_results(tmp_path: Path):

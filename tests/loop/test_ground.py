@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def one(tmp_path: Path) -> Project:
     return made
 
 
-def refused(one: Project, said: str, *arguments: object, **variables: str) -> None:
+def refused(one: Project, said: str, *arguments: object, **variables: Any) -> None:
     """Assert that a run is refused with a sentence, and that nothing happened."""
     before = one.log.read_bytes(), one.git("rev-parse", "HEAD"), one.changed()
     done = one.ledger(*(arguments or ("run", "--description", "try it")), **variables)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,8 +148,8 @@ def _stopped_before_the_append(tmp_path: Path) -> Project:
     return one
 
 
-def _journal(one: Project) -> dict[str, str]:
-    found: dict[str, str] = json.loads(one.log.with_name("log.iteration.json").read_bytes())
+def _journal(one: Project) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(one.log.with_name("log.iteration.json").read_bytes())
     return found
 
 
