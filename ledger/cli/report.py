@@ -66,6 +66,8 @@ def tell_warnings(session: Session, entry: Entry) -> None:
 
 def tell_hook(session: Session, history: History, stage: str) -> None:
     """Fire the hook of a stage and print what it says to the agent; what went wrong goes to stderr."""
+    if not session.hook(stage).exists():
+        return
     from ledger.loop.hooks import fire
 
     fired = fire(session, history, stage)

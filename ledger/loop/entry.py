@@ -7,8 +7,7 @@ from typing import NamedTuple
 from ledger.diagnostics import Diagnostic
 from ledger.errors import LedgerError
 from ledger.events import Run
-from ledger.loop import records, remembered, snapshot
-from ledger.loop.git import Git
+from ledger.loop import records, snapshot
 from ledger.loop.history import History
 from ledger.loop.session import Session
 from ledger.loop.writer import Pen, check_open, concluded, writing
@@ -52,6 +51,9 @@ def log_run(
 
 
 def _kept(session: Session, outcome: records.Outcome) -> records.Outcome:
+    from ledger.loop import remembered  # with git and all that measures, which other runs do without
+    from ledger.loop.git import Git
+
     if failed := remembered.failed_checks(session):
         raise LedgerError(f"no keep after failed checks: {failed}; log it as checks_failed, or measure again")
     head = outcome.commit or Git(session.workdir).head() or ""
@@ -130,6 +132,8 @@ def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Entry:
 
 def check_place(session: Session, state: State) -> None:
     """Raise LedgerError unless this is the repository and the branch that run.json names."""
+    from ledger.loop.git import Git
+
     config, git = state.replay.config or {}, Git(session.workdir)
     top, branch = git.top(), git.branch()
     if top is None or top.resolve() != Path(str(config.get("repo"))).resolve():
