@@ -24,10 +24,11 @@ def lock_of(log: Path) -> Path:
 
 
 @contextmanager
-def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def locked(path: Path, patience: float = PATIENCE, busy: str = "") -> Iterator[None]:
     """Hold the lock of a side file, which is made if need be.
 
-    `patience` is in seconds. Raises LedgerError if another process holds the lock for longer, or it cannot be had.
+    `patience` is in seconds. Raises LedgerError if another process holds the lock for longer (`busy` says what that
+    means), or it cannot be had.
     """
     import portalocker
 
@@ -43,7 +44,7 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
                 break
             except portalocker.LockException:
                 if time.monotonic() >= deadline:
-                    raise LedgerError(f"{show_path(path)} is locked by another process") from None
+                    raise LedgerError(busy or f"{show_path(path)} is locked by another process") from None
                 time.sleep(_PAUSE)
         yield
 

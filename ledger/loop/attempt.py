@@ -52,7 +52,7 @@ def attempt(
     baseline first. Raises LedgerError for anything that stands against it; KeyboardInterrupt after the iteration was
     undone.
     """
-    with locked(session.side(LOCK), 0):
+    with locked(session.side(LOCK), 0, busy="another ledger run, or a loop, is measuring here"):
         step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step)
         try:
             if _resume(step, wishes, listener) or recover_only:
@@ -87,8 +87,8 @@ def _fresh(step: Step, history: History, wishes: Wishes | None, limits: Limits, 
     paths = ground.changed_files(step.session, step.git, limits.scope or find_scope(step.session, state))
     if not paths:
         raise LedgerError("nothing was changed: edit the code in scope first (--baseline measures it as it is)")
-    if state.dialect != "codex" and not state.current().runs:
-        step.say("the segment has no run yet: the unchanged tree is measured first")
+    if state.dialect != "codex" and state.current().baseline is None:
+        step.say("the segment has no baseline yet: the unchanged tree is measured first")
         listener.logged(_baseline(step, history, paths))
         history = sound(read(step.session.log))
     listener.ahead(history)
@@ -110,9 +110,9 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
     state = history.state
     if state.dialect == "codex":
         raise LedgerError("a codex run has its baseline from ledger init")
-    if state.current().runs:
+    if state.current().baseline is not None:
         raise LedgerError(
-            f"the segment has {state.current().runs} runs already, the baseline among them; ledger init opens a new one"
+            f"the segment has its baseline, run {state.current().baseline_run}; ledger init opens a new one"
         )
     if beside is None and (changed := ground.changed(step.session, step.git)):
         raise LedgerError(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from ledger.errors import LedgerError
-from ledger.events import Run
 from ledger.loop.files import get_object, put_object
 from ledger.loop.git import Git
 from ledger.loop.history import History
@@ -21,22 +20,23 @@ def check(session: Session, history: History, git: Git) -> None:
     """Raise LedgerError if a script is not what was committed, or not what the segment's runs were measured with."""
     if history.state.dialect == "codex":
         return  # its commands stand in run.json, which never changes
+    measured = history.state.current().baseline is not None
     for name in SCRIPTS:
         path = session.file(name)
         committed = _committed(git, "HEAD", path)
         if committed is not None and committed != _digest(read_small(path)):
+            shown = near(str(path))
+            anew = "commit it and open a new segment with ledger init" if measured else "commit it"
             raise LedgerError(
-                f"{near(str(path))} differs from what is committed; put it back with git checkout -- {near(str(path))},"
-                " or commit it and open a new segment with ledger init"
+                f"{shown} differs from what is committed; put it back with git checkout -- {shown}, or {anew}"
             )
-    runs = history.runs()
-    if not runs:
+    if not measured:
         return
-    for name, digest in _pinned(session, history, git, runs).items():
+    for name, digest in _pinned(session, history, git).items():
         path = session.file(name)
         if _digest(read_small(path)) != digest:
             raise LedgerError(
-                f"{near(str(path))} is not what the segment's first run was measured with, so nothing measured now"
+                f"{near(str(path))} is not what the segment's baseline was measured with, so nothing measured now"
                 " compares with it; put it back, or open a new segment with ledger init"
             )
 
@@ -47,12 +47,12 @@ def pin(session: Session, history: History) -> None:
     put_object(session.side(FILE), {"line": history.state.current().line, **made})
 
 
-def _pinned(session: Session, history: History, git: Git, runs: list[Run]) -> dict[str, Any]:
+def _pinned(session: Session, history: History, git: Git) -> dict[str, Any]:
     """Give the digests remembered; on a fresh clone those at the commit of the segment's first keep."""
     known = get_object(session.side(FILE)) or {}
     if known.get("line") == history.state.current().line:
         return {name: known.get(name) for name in SCRIPTS}
-    commit = next((run.commit for run in runs if run.commit and git.resolve(run.commit)), None)
+    commit = next((run.commit for run in history.runs() if run.commit and git.resolve(run.commit)), None)
     found = {name: _committed(git, commit, session.file(name)) for name in SCRIPTS} if commit else {}
     return {name: digest for name, digest in found.items() if digest is not None}
 

@@ -114,7 +114,7 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
         outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
     if outcome.status in ("crash", "checks_failed"):
         step.say(f"{outcome.status}: {measured.failure or checked.failure}")
-    if not segment.runs and history.state.dialect != "codex":
+    if segment.baseline is None and history.state.dialect != "codex":
         harness.pin(session, history)
     return entry.save(session, outcome=outcome._asdict(), more=more)
 

@@ -50,7 +50,7 @@ def test_a_changed_measure_script(one: Project):
     measure.write_text("echo METRIC total_ms=1\n")
     refused(one, ".auto/measure.sh differs from what is committed")
     one.git("commit", "--quiet", "-m", "cheat", "--", ".auto/measure.sh")
-    refused(one, "is not what the segment's first run was measured with")
+    refused(one, "is not what the segment's baseline was measured with")
 
 
 def test_a_checks_script_that_comes_late(tmp_path: Path):
@@ -60,7 +60,7 @@ def test_a_checks_script_that_comes_late(tmp_path: Path):
     assert one.ledger("run", "--baseline").code == 0
     (one.folder / ".auto" / "checks.sh").write_text("exit 0\n")
     one.write(90)
-    refused(one, ".auto/checks.sh is not what the segment's first run was measured with")
+    refused(one, ".auto/checks.sh is not what the segment's baseline was measured with")
 
 
 def test_a_fresh_clone_measures_with_what_the_baseline_was_measured_with(one: Project):
@@ -68,7 +68,7 @@ def test_a_fresh_clone_measures_with_what_the_baseline_was_measured_with(one: Pr
     (one.folder / ".auto" / "measure.sh").write_text("echo METRIC total_ms=1\n")
     one.git("commit", "--quiet", "-m", "cheat", "--", ".auto/measure.sh")
     one.write(90)
-    refused(one, "is not what the segment's first run was measured with")
+    refused(one, "is not what the segment's baseline was measured with")
 
 
 def test_a_detached_head(one: Project):
@@ -136,7 +136,24 @@ def test_a_log_with_errors_and_a_torn_tail(one: Project):
 
 
 def test_a_second_baseline(one: Project):
-    refused(one, "the baseline among them", "run", "--baseline")
+    refused(one, "the segment has its baseline, run 1", "run", "--baseline")
+
+
+def test_a_baseline_that_crashed_is_measured_again(tmp_path: Path):
+    one = project(tmp_path / "work")
+    measure = one.folder / ".auto" / "measure.sh"
+    whole = measure.read_text()
+    measure.write_text("exit 1\n")
+    one.git("commit", "--quiet", "-am", "broken")
+    assert one.ledger("run", "--baseline").out.startswith("Run #1: crash")
+    one.write(90)
+    done = one.ledger("run", "--description", "x")
+    assert done.code == 2 and "the unchanged tree could not be measured" in done.err and one.number() == "90"
+    measure.write_text(whole)
+    one.git("commit", "--quiet", "-m", "mended", "--", ".auto/measure.sh")
+    assert one.ledger("run", "--description", "x").code == 0
+    assert [run["status"] for run in one.runs()] == ["crash", "crash", "keep", "keep"]
+    assert "S409" in one.ledger("check").out
 
 
 def test_a_baseline_of_a_changed_tree(tmp_path: Path):
