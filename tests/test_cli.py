@@ -66,7 +66,9 @@ def parsed(arguments: list[str]) -> Words:
 
 def test_the_tree_is_whole():
     assert [path[1] for path in TREE if len(path) == 2] == list(COMMANDS)
-    assert {path[2] for path in TREE if len(path) == 3} == {"path", "info", "upgrade", "rebuild", "backup"}
+    assert {path[2] for path in TREE if len(path) == 3} == {
+        "path", "info", "upgrade", "rebuild", "backup", "before", "after", "examples",
+    }  # fmt: skip
 
 
 def test_every_command_has_examples_of_itself(words: Words):

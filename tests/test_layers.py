@@ -194,7 +194,17 @@ assert find(Path()).max_iterations == 3 and "yaml" not in sys.modules
 
 
 @pytest.mark.parametrize(
-    "arguments", [["check"], ["verdict"], ["status"], ["explain", "L106"], ["check", "--format", "json"]], ids=" ".join
+    "arguments",
+    [
+        ["check"],
+        ["verdict"],
+        ["status"],
+        ["brief"],
+        ["explain", "L106"],
+        ["check", "--format", "json"],
+        ["log", "--metric", "3", "--status", "discard", "--description", "x", "--metrics", '{"mem":5}'],
+    ],
+    ids=" ".join,
 )
 def test_hot_commands_leave_heavy_libraries_out(arguments: list[str], tmp_path: Path):
     log(tmp_path, SOUND)

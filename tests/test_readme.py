@@ -2,21 +2,17 @@
 
 import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
 
-from ledger.cli import ledger
+from ledger.cli import COMMANDS, ledger
 from ledger.mirror.views import VIEWS
-from tests.cli import ROOT, SAMPLES, environment
+from tests.cli import ROOT
+from tests.pages import DEMO, LEFT_OUT, README, WALK, Shell, follow, same, steps, unnamed
 
-README = (ROOT / "README.md").read_text("utf-8")
-LEFT_OUT = "[…]"
+FILES = {"python primes.py", "sh .auto/agent.sh"}
+"""What a reader saves on the way."""
 FROM_THE_NETWORK = {
     "python3 -m pip install .",
     "python3 -m pip install build",
@@ -24,95 +20,48 @@ FROM_THE_NETWORK = {
     "python3 -m pip install dist/autoresearch_ledger-*.whl",
 }
 """What no test runs, for it would fetch packages or take minutes; .ci/run does the like of it."""
-ELSEWHERE = {"./scripts/demo", "./scripts/test"}
+ELSEWHERE = {DEMO, "./scripts/test"}
 """The first is run below, the second runs this."""
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the page's commands are for a POSIX shell")
 
-
-class Step(NamedTuple):
-    """Hold a command of the page and what is shown under it."""
-
-    command: str
-    shown: list[str]
-
-
-def steps() -> list[Step]:
-    found: list[Step] = []
-    for block in re.findall(r"^```console\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
-        first, *rest = block.splitlines()
-        assert first.startswith("$ ")
-        found.append(Step(first[2:], []))
-        for line in rest:
-            if line.startswith("$ ") and found[-1].command != "./scripts/demo":
-                found.append(Step(line[2:], []))
-            else:
-                found[-1].shown.append(line)
-    return found
-
-
-STEPS = steps()
-
-
-def same(shown: list[str], printed: list[str]) -> bool:
-    """Compare line by line, but for the lines that the page leaves out."""
-    if not shown:
-        return not printed
-    if shown[0] == LEFT_OUT:
-        return any(same(shown[1:], printed[skipped:]) for skipped in range(1, len(printed) + 1))
-    return bool(printed) and shown[0] == printed[0] and same(shown[1:], printed[1:])
+STEPS = steps(README)
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with the samples and the demo, whose set-up is done: `ledger` is this environment's."""
-    folder = tmp_path_factory.mktemp("checkout")
-    shutil.copytree(SAMPLES, folder / "samples")
-    for name, text in (
-        ("bin/ledger", f'#!/bin/sh\nexec "{sys.executable}" -m ledger "$@"\n'),
-        ("scripts/setup", '#!/bin/sh\necho "$PWD/bin"\n'),
-        ("scripts/demo", (ROOT / "scripts/demo").read_text("utf-8")),
-    ):
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
-        path.chmod(0o755)
-    return folder
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return Shell(tmp_path_factory.mktemp("page"))
 
 
-def sh(folder: Path, command: str) -> list[str]:
-    """Run a command as a person would at a terminal of 100 columns, and give the lines of both streams."""
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", command],
-        cwd=folder,
-        env=environment(folder, PATH=path, COLUMNS="100", PYTHONUNBUFFERED="1"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout.decode()
-    return done.stdout.decode().splitlines()
-
-
-def test_what_is_shown_is_what_is_printed(checkout: Path):
+def test_what_is_shown_is_what_is_printed(shell: Shell):
     commands = [step.command for step in STEPS]
-    assert commands[0] == "./scripts/demo" and len(commands) > 10
-    for step in STEPS:
-        if step.command.startswith("sqlite3 ") and shutil.which("sqlite3") is None:
-            continue  # its shell is not on every machine
-        printed = sh(checkout, step.command)
-        assert same(step.shown, printed), "\n".join((f"$ {step.command}", *printed))
+    assert commands[0] == DEMO and len(commands) > 30
+    follow(shell, STEPS)
 
 
-def test_every_command_of_the_page_is_run_or_known(checkout: Path):
+def test_what_is_not_shown_is_missed():
+    assert same(["a", LEFT_OUT, "c 1a2b3c4"], ["a", "b", "b", "c 4c3b2a1"])
+    assert not same(["a", LEFT_OUT, "c"], ["a", "c"])
+    for shown, printed in ((["a"], []), ([], ["a"]), (["a"], ["b"]), (["metric 123456"], ["metric 123457"])):
+        assert not same(shown, printed)
+
+
+def test_the_loop_of_the_page_stops_by_itself():
+    """The walk is there, from init to a stopped loop."""
+    walk = [step for step in STEPS if step.section == WALK]
+    verbs = [verb for step in walk for verb in re.findall(r"\bledger (\w+)", step.command)]
+    assert verbs[:5] == ["init", "run", "run", "run", "loop"]
+    assert {"status", "brief", "steer", "mark", "sync", "best"} <= set(verbs)
+    assert sum(step.shown[-1:] == ["Status: DONE (max_iterations)"] for step in walk) == 2
+    assert not unnamed(README)
+
+
+def test_every_command_of_the_page_is_run_or_known():
     indented = re.findall(
         r"^ {4}(\S.*)$", re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL), re.MULTILINE
     )
     assert {line.split("  #")[0].strip() for line in indented} == FROM_THE_NETWORK | ELSEWHERE
-    assert set(re.findall(r"^```(\w*)$", README, re.MULTILINE)) == {"console", ""}
+    assert set(re.findall(r"^```(.*)$", README, re.MULTILINE)) == {"console", "", *FILES}
 
 
 def test_inline_commands_exist():
@@ -122,6 +71,14 @@ def test_inline_commands_exist():
         assert command is not None, words
         if words[1] and isinstance(command, click.Group):
             assert command.get_command(context, words[1].strip()) is not None, words
+
+
+def test_every_verb_is_told_of():
+    missing = [name for name in COMMANDS if not re.search(rf"`(ledger )?{name}\b", README)]
+    assert not missing
+    table = README.partition("| verb | what it does |")[2].partition("\n\n")[0]
+    verbs = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert len(verbs) == 14 and set(verbs) <= set(COMMANDS)
 
 
 def test_the_table_of_views():

@@ -79,10 +79,12 @@ class _PipeClosedError(Exception):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="ledger")
 def ledger() -> None:
-    """Read, judge, mirror and re-export append-only experiment logs.
+    """Run experiments, write them down in append-only logs, and read, judge, mirror and query such logs.
 
     \b
     Example:
+      ledger init speed --metric total_ms --direction lower --git
+      ledger loop --agent my-agent --max-iterations 50
       ledger check .
       ledger sync .
       ledger best --format json

@@ -46,7 +46,7 @@ def brief(log: str | None) -> None:
 
     \b
     Example:
-      ledger brief | agent --prompt -
+      ledger brief .auto/log.jsonl
     """
     from ledger.loop.brief import brief as write
     from ledger.loop.judging import judge_session

@@ -17,7 +17,9 @@ from ledger.times import now_ms
 @click.option("--metric", required=True, metavar="NAME", help="The primary metric, as METRIC lines name it.")
 @click.option("--direction", required=True, type=click.Choice(("lower", "higher")), help="Which way is better.")
 @click.option("--unit", metavar="UNIT", help="The metric's unit [default: by the metric's name, such as ms for t_ms].")
-@click.option("--dialect", type=click.Choice(DIALECTS), default="autoresearch", show_default=True, help="Protocol.")
+@click.option(
+    "--dialect", type=click.Choice(DIALECTS), default="autoresearch", show_default=True, help="The log's protocol."
+)
 @click.option("--layout", type=click.Choice(("auto", "flat")), default="auto", show_default=True,
               help="In .auto/, or as autoresearch.* files; codex has autoresearch-results/.")  # fmt: skip
 @click.option("--target", type=values.NUMERAL, metavar="NUMBER", help="The value to reach; codex stops there.")
@@ -29,16 +31,19 @@ from ledger.times import now_ms
 @click.option("--secondary", multiple=True, metavar="NAME", help="A secondary metric to watch; repeatable.")
 @click.option("--constraint", multiple=True, metavar="TEXT", help="What else must hold; repeatable.")
 @click.option("--max-iterations", type=click.IntRange(min=0), metavar="N", help="Stop after N runs; 0: no limit.")
-@click.option("--max-minutes", type=values.NUMERAL, metavar="M", help="Stop after M minutes.")
-@click.option("--min-effect", type=values.NUMERAL, metavar="PCT", help="A smaller improvement is not kept.")
-@click.option("--noise-floor", type=values.NUMERAL, metavar="PCT", help="A smaller difference is noise.")
+@click.option("--max-minutes", type=values.NUMERAL, metavar="M", help="Stop after M minutes (state-protocol).")
+@click.option("--min-effect", type=values.NUMERAL, metavar="PCT", help="Keep no smaller improvement (state-protocol).")
+@click.option(
+    "--noise-floor", type=values.NUMERAL, metavar="PCT", help="Take a smaller difference for noise (state-protocol)."
+)
 @click.option("--git", is_flag=True, help="Branch off, ignore the session's files, commit the measuring scripts.")
 @click.option("--log", metavar="FILE", help="The log, if it is to be somewhere else.")
 @dry_option
 def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -> None:
     """Start a session: its log, prompt and scripts. Where one is already, start a new segment of it.
 
-    Files that are there already are kept. Paths of new files go to stdout, what to do next to stderr.
+    Files that are there already are kept. What the protocol has no place for goes into the prompt file, for the agent
+    to heed. Paths of new files go to stdout, what to do next to stderr.
 
     \b
     Example:

@@ -73,7 +73,7 @@ def measure(
     Example:
       ledger measure --repeat 5 --checks
       ledger measure -- python bench.py --quick
-      python bench.py | ledger measure --parse total_ms
+      ledger measure --parse total_ms < bench-output.txt
     """
     if parse is not None:
         if command or log or checks:
