@@ -1,8 +1,12 @@
 """The line that shows what a loop does, on a terminal; sentences go above it, and to where there is none."""
 
+import contextlib
+import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -15,10 +19,10 @@ _CLEAR = "\r\033[K"
 
 
 class Line:
-    """Keep a line like `measuring 0:34` at the end of stderr, where that is a terminal."""
+    """Keep a line like `measuring 0:34` at the end of stderr, where that is a terminal; one may go away meanwhile."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._step = ""
         self._since = 0.0
         self._lock = threading.RLock()
@@ -34,7 +38,7 @@ class Line:
         self._over.set()
         if self._thread is not None:
             self._thread.join()
-        self.clear()
+        self._clear()
 
     def step(self, name: str) -> None:
         """Show the step that begins."""
@@ -44,22 +48,34 @@ class Line:
 
     def say(self, sentence: str) -> None:
         """Write a sentence above the line."""
-        with self._lock:
-            self.clear()
+        with self.away(), contextlib.suppress(OSError):
             click.echo(f"ledger: {plain(sentence)}", err=True)
+
+    def shout(self, sentence: str) -> None:
+        """Write a sentence from a signal handler, which may have come in the middle of a write."""
+        with contextlib.suppress(OSError, ValueError):
+            os.write(sys.stderr.fileno(), f"{_CLEAR if self._shown else ''}ledger: {plain(sentence)}\n".encode())
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away while the caller prints."""
+        with self._lock:
+            self._clear()
+            yield
             self._draw()
 
-    def clear(self) -> None:
-        """Take the line away, until the next step or second."""
+    def _clear(self) -> None:
         if self._shown:
-            with self._lock:
-                sys.stderr.write(_CLEAR)
-                sys.stderr.flush()
+            self._write(_CLEAR)
 
     def _draw(self) -> None:
         if self._shown and self._step:
             minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
-            sys.stderr.write(f"{_CLEAR}{self._step} {minutes}:{seconds:02}")
+            self._write(f"{_CLEAR}{self._step} {minutes}:{seconds:02}")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
             sys.stderr.flush()
 
     def _keep(self) -> None:

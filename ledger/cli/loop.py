@@ -1,5 +1,6 @@
 """`run`, `loop`, `stop`: the iterations themselves."""
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -8,15 +9,15 @@ import click
 
 from ledger.cli import values
 from ledger.cli.live import Line
-from ledger.cli.options import stdout_text
+from ledger.cli.options import heard, stdout_text
 from ledger.cli.report import run_report, session_of, tell_hook
 from ledger.loop.attempt import Limits, Listener, attempt
-from ledger.loop.background import OUTPUT, ask_to_stop, described, detach, last_agent, registered, stop_asked
+from ledger.loop.background import OUTPUT, ask_to_stop, check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.entry import Entry
 from ledger.loop.history import History
 from ledger.loop.journal import Wishes
 from ledger.loop.session import Session
-from ledger.times import now_ms
+from ledger.source import show_path
 
 log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
 hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the hooks.")
@@ -48,17 +49,19 @@ def run(
     """Do one iteration on the working tree: commit, measure, check, decide, log, revert what is not kept.
 
     A negative PCT bounds the fall of a metric of which more is better. An iteration that was killed is finished or
-    undone first.
+    undone first. The exit status is 0 whatever the run came to, and 2 if it could not be done.
 
     \b
     Example:
       ledger run --baseline
       ledger run --description "Inline hot loop" --asi hypothesis="fewer calls" --max-regress memory_mb=50
     """
+    from ledger.loop.interrupt import prompt
+
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
-    session = session_of(log)
-    hooks = not no_hooks
-    with Line() as line:
+    session, hooks = session_of(log), not no_hooks
+    check_free(session)
+    with Line() as line, prompt():
         listener = Listener(
             line.say,
             line.step,
@@ -79,24 +82,44 @@ def _wishes(
     if baseline:
         return None
     regress = values.pairs(max_regress, "--max-regress")
-    return Wishes((description or "").strip(), values.asi(asi), *reasons, regress, repeat)
+    keep_equal, discard = map(_utf8, reasons)
+    told = values.asi([_utf8(part) for part in asi])
+    return Wishes(_utf8((description or "").strip()), told, keep_equal, discard, regress, repeat)
+
+
+def _utf8(text: str) -> str:
+    """Replace bytes of an argument that are no UTF-8, which no log can hold."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _before(session: Session, history: History, line: Line) -> None:
     """Fire the before-hook of an iteration and print what it says."""
-    line.clear()
-    tell_hook(session, history, "before")
+    with line.away(), heard():
+        tell_hook(session, history, "before")
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse `nan` and `inf`, which are numbers to Python."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number of minutes or seconds")
+    return value
 
 
 @click.command()
 @click.option("--agent", metavar="CMD", help="The command that edits the code [with --resume: the last loop's].")
 @limit_option
-@click.option("--minutes", type=click.FloatRange(min=0), metavar="M", help="Stop after M minutes.")
+@click.option("--minutes", type=click.FloatRange(min=0), callback=_finite, metavar="M", help="Stop after M minutes.")
 @click.option(
-    "--agent-timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Kill it after S seconds."
+    "--agent-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_finite,
+    metavar="S",
+    help="Kill the agent after S seconds of a turn.",
 )
 @click.option("--resume", is_flag=True, help="Go on with a session: its last kept commit must be in HEAD.")
-@click.option("--detach", "detached", is_flag=True, help="Run in the background, output in runtime.log.")
+@click.option(
+    "--detach", "detached", is_flag=True, help="Run in the background; the output goes to a file beside the log."
+)
 @repeat_option
 @hooks_option
 @log_option
@@ -106,9 +129,10 @@ def loop(
 ) -> None:  # fmt: skip
     """Let an agent edit code and measure what it did, until the verdict says otherwise.
 
-    The agent is any shell command. Its brief comes on stdin and in the file $LEDGER_BRIEF; it may leave
+    The agent is any command for bash. Its brief comes on stdin and in the file $LEDGER_BRIEF; it may leave
     {"description": TEXT, "asi": {…}} in $LEDGER_NOTE. The first Ctrl-C finishes the running cycle, the second stops at
-    once. The last line of the output is the status.
+    once. The last line of the output is the status. Exit status 0: the session's own end, or ledger stop; 2: a person
+    has to look; 130: Ctrl-C.
 
     \b
     Example:
@@ -119,53 +143,55 @@ def loop(
 
     session = session_of(log)
     command = agent or (last_agent(session) if resume else None)
-    if command is None:
+    if command is None or not command.strip():
         raise click.UsageError("name the agent's command with --agent")
+    if command != _utf8(command):
+        raise click.UsageError("--agent must be UTF-8 text")
+    check_free(session)
     if resume:
         _check_resume(session)
     plan = Plan(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks)
-    _detach(session, plan) if detached else _drive(session, plan)
+    _detach(session, plan, log) if detached else _drive(session, plan)
 
 
 def _drive(session: Session, plan: Any) -> None:
     """Be the loop."""
     from ledger.loop.drive import Ears, drive
-    from ledger.loop.history import read
+    from ledger.loop.ending import Ending
     from ledger.loop.interrupt import patient
-    from ledger.loop.summary import summary
 
     with registered(session, plan.agent) as place, Line() as line:
-        with patient(line.say, lambda: _is_urgent(session)) as wish:
-            ending = drive(
-                session,
-                plan,
-                place,
-                wish,
-                Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False)),
-            )
-        line.clear()
-        click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
-        click.echo(f"Status: {ending.status}", file=stdout_text())
+        ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))
+        try:
+            with patient(line.shout, lambda: is_urgent(session)) as wish:
+                ending = drive(session, plan, place, wish, ears)
+        except KeyboardInterrupt:
+            ending = Ending("STOPPED", interrupted=True)
+            line.say("stopped at once; what was changed is in the working tree")
+    _tell_ending(session, ending.status)
     sys.exit(130 if ending.interrupted else 0)
 
 
+def _tell_ending(session: Session, status: str) -> None:
+    from ledger.loop.history import read
+    from ledger.loop.summary import summary
+
+    with heard():
+        click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
+        click.echo(f"Status: {status}", file=stdout_text())
+
+
 def _logged(session: Session, entry: Entry, line: Line, *, hooks: bool) -> None:
-    line.clear()
-    run_report(entry, session, hooks=hooks)
+    with line.away(), heard():
+        run_report(entry, session, hooks=hooks)
 
 
-def _is_urgent(session: Session) -> bool:
-    """Tell whether `ledger stop --now` was said."""
-    return stop_asked(session) and session.side("stop").read_bytes().startswith(b"now")
-
-
-def _detach(session: Session, plan: Any) -> None:
+def _detach(session: Session, plan: Any, log: str | None) -> None:
     options = {"--agent": plan.agent, "--max-iterations": plan.max_iterations, "--minutes": plan.minutes,
-               "--agent-timeout": plan.agent_timeout, "--repeat": plan.repeat, "--log": session.log}  # fmt: skip
+               "--agent-timeout": plan.agent_timeout, "--repeat": plan.repeat, "--log": log}  # fmt: skip
     words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-    found = detach(session, [*words, *([] if plan.hooks else ["--no-hooks"])])
-    click.echo(f"the loop is at work: {described(found, now_ms())}", file=stdout_text())
-    click.echo(f"ledger: its output goes to {session.side(OUTPUT)}; ledger status, ledger stop", err=True)
+    click.echo(detach(session, [*words, *([] if plan.hooks else ["--no-hooks"])]), file=stdout_text())
+    click.echo(f"ledger: its output is in {show_path(session.side(OUTPUT))}; see ledger status, ledger stop", err=True)
 
 
 def _check_resume(session: Session) -> None:
@@ -179,7 +205,9 @@ def _check_resume(session: Session) -> None:
 @click.option("--now", is_flag=True, help="Do not wait for the running cycle: undo it.")
 @log_option
 def stop(now: bool, log: str | None) -> None:
-    """Ask the loop at work to stop after its cycle; the session stays open, ledger loop --resume goes on.
+    """Ask the loop at work to stop after its cycle.
+
+    The session stays open: ledger loop --resume goes on with it.
 
     \b
     Example:

@@ -30,6 +30,23 @@ class Numeral(click.ParamType[Number]):
 NUMERAL = Numeral()
 
 
+class Utf8(click.ParamType[str]):
+    """A text that a log can hold: an argument may be any bytes."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is no UTF-8."""
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            self.fail("it is no UTF-8 text", param, ctx)
+        return str(value)
+
+
+TEXT = Utf8()
+
+
 def numeral(text: str) -> Number:
     """Read a finite decimal: whole ones as integers, others exactly. Raises ValueError for anything else."""
     try:

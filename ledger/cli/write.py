@@ -16,13 +16,24 @@ hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the aft
 
 @click.command()
 @click.option("--metric", type=values.NUMERAL, help="The primary metric's value; none is needed for a crash.")
-@click.option("--status", type=click.Choice(RESULT_STATUSES), default="measured", help="What became of the run.")
-@click.option("--description", metavar="TEXT", required=True, help="What was tried.")
-@click.option("--metrics", metavar="JSON", help="Secondary metrics, such as '{\"memory_mb\":512}'.")
-@click.option("--asi", multiple=True, metavar="JSON|KEY=VALUE", help="What was learned; may be given more than once.")
-@click.option("--commit", default="", metavar="HASH", help="The run's commit [default: HEAD's for a keep].")
-@click.option("--samples", metavar="N,N,…", help="The single measurements; --metric is their median by default.")
-@click.option("--reason", default="", metavar="TEXT", help="Why it was decided so (state-protocol).")
+@click.option("--status", type=click.Choice(RESULT_STATUSES), default="measured",
+              help="What became of the run; measured, the default, is only for state-protocol logs.")  # fmt: skip
+@click.option("--description", type=values.TEXT, metavar="TEXT", required=True, help="What was tried.")
+@click.option("--metrics", type=values.TEXT, metavar="JSON", help="Secondary metrics, such as '{\"memory_mb\":512}'.")
+@click.option(
+    "--asi",
+    type=values.TEXT,
+    multiple=True,
+    metavar="JSON|KEY=VALUE",
+    help="What was learned; may be given more than once.",
+)
+@click.option(
+    "--commit", type=values.TEXT, default="", metavar="HASH", help="The run's commit [default: HEAD's for a keep]."
+)
+@click.option(
+    "--samples", type=values.TEXT, metavar="N,N,…", help="The single measurements; --metric is their median by default."
+)
+@click.option("--reason", type=values.TEXT, default="", metavar="TEXT", help="Why it was decided so (state-protocol).")
 @click.option("--force", is_flag=True, help="Log it although a secondary metric of the segment is missing.")
 @hooks_option
 @dry_option
@@ -50,7 +61,7 @@ def log(
 @click.command()
 @click.argument("run", type=click.IntRange(min=1))
 @click.argument("action", type=click.Choice(("keep", "discard", "baseline", "stop")))
-@click.option("--reason", required=True, metavar="TEXT", help="Why.")
+@click.option("--reason", type=values.TEXT, required=True, metavar="TEXT", help="Why.")
 @dry_option
 @log_option
 def decide(run: int, action: str, reason: str, dry_run: bool, log: str | None) -> None:
@@ -69,7 +80,7 @@ def decide(run: int, action: str, reason: str, dry_run: bool, log: str | None) -
 @click.command()
 @click.argument("state", metavar="STATE")
 @click.option("--backstop-ack", type=click.IntRange(min=0), metavar="N", help="With running: go on past N runs.")
-@click.option("--reason", metavar="TEXT", help="Why; a codex history asks for it.")
+@click.option("--reason", type=values.TEXT, metavar="TEXT", help="Why; a codex history asks for it.")
 @click.option("--restart", is_flag=True, help="With running: go on with a concluded session.")
 @dry_option
 @log_option

@@ -22,6 +22,8 @@ from ledger.state import State
 from ledger.times import now_ms
 
 LOCK = "run.lock"
+PATIENCE = 1.0
+"""Seconds for those who only look whether a run is under way."""
 BASELINE = "baseline"
 
 _CODEX_LACKS = ("keep_equal", "discard", "max_regress")
@@ -52,7 +54,7 @@ def attempt(
     baseline first. Raises LedgerError for anything that stands against it; KeyboardInterrupt after the iteration was
     undone.
     """
-    with locked(session.side(LOCK), 0, busy="another ledger run, or a loop, is measuring here"):
+    with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"):
         step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step)
         try:
             if _resume(step, wishes, listener) or recover_only:

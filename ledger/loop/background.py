@@ -8,20 +8,30 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from ledger.appending import is_locked, locked
 from ledger.errors import LedgerError
 from ledger.loop.files import get_object, put, put_object
 from ledger.loop.session import Session
+from ledger.source import show_path
+from ledger.terminal import plain
 from ledger.times import iso, now_ms
 
 LOCK, STATE, STOP, OUTPUT = "loop.lock", "loop.json", "stop", "runtime.log"
 
-START_PATIENCE = 15.0
+START_PATIENCE = 30.0
 """Seconds that a detached loop may take until it works or says why not."""
 
+STARTING = "starting"
+"""The step of a loop that has not looked yet whether anything stands against it."""
+
+LOCK_PATIENCE = 1.0
+"""Seconds to wait for the loop's lock, which who asks after the loop takes for a moment."""
+
 _PAUSE = 0.05
+_KINDS = {"pid": int, "began_ms": int, "step": str, "since_ms": int, "agent": str}
 
 
 class Live(NamedTuple):
@@ -38,10 +48,22 @@ def live(session: Session) -> Live | None:
     """Find the loop that is at work on a session; None if there is none."""
     if not session.side(STATE).exists() or not is_locked(session.side(LOCK)):
         return None
-    found = get_object(session.side(STATE))
-    if found is None or set(Live._fields) - found.keys():
+    found = get_object(session.side(STATE)) or {}
+    if any(type(found.get(name)) is not kind for name, kind in _KINDS.items()):
         return None
-    return Live(**{name: found[name] for name in Live._fields})
+    return Live(**{name: found[name] for name in _KINDS})
+
+
+def check_free(session: Session) -> None:
+    """Raise LedgerError, with what to do, if a loop is at work."""
+    if (other := live(session)) is not None:
+        what = "it measures your change once your turn is over" if inside(session) else "ledger stop ends it"
+        raise LedgerError(f"a loop is at work already (process {other.pid}); {what}")
+
+
+def inside(session: Session) -> bool:
+    """Tell whether this process was started by the session's loop, as an agent and a hook are: it waits for them."""
+    return os.environ.get("LEDGER_LOG") == str(session.log)
 
 
 def last_agent(session: Session) -> str | None:
@@ -57,13 +79,21 @@ class Registration:
     def __init__(self, session: Session, agent: str) -> None:
         self._session = session
         moment = now_ms()
-        self._live = Live(os.getpid(), moment, "starting", moment, agent)
+        self._live = Live(os.getpid(), moment, STARTING, moment, agent)
         self._write()
 
     def step(self, name: str) -> None:
         """Tell what the loop does now."""
         self._live = self._live._replace(step=name, since_ms=now_ms())
         self._write()
+
+    def check(self) -> None:
+        """Raise LedgerError if the lock's file is gone, since a second loop could start then."""
+        if not self._session.side(LOCK).exists():
+            raise LedgerError(
+                f"somebody removed {show_path(self._session.side(LOCK))}, by which others see the loop; nothing else is"
+                " lost: ledger loop --resume"
+            )
 
     def _write(self) -> None:
         put_object(self._session.side(STATE), self._live._asdict())
@@ -72,9 +102,8 @@ class Registration:
 @contextmanager
 def registered(session: Session, agent: str) -> Iterator[Registration]:
     """Be the session's one loop. Raises LedgerError if another one is at work."""
-    if (other := live(session)) is not None:
-        raise LedgerError(f"a loop is at work already (process {other.pid}); ledger stop ends it")
-    with locked(session.side(LOCK), 1.0):
+    check_free(session)
+    with locked(session.side(LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
         session.side(STOP).unlink(missing_ok=True)
         yield Registration(session, agent)
 
@@ -82,6 +111,14 @@ def registered(session: Session, agent: str) -> Iterator[Registration]:
 def stop_asked(session: Session) -> bool:
     """Tell whether somebody asked the loop to stop."""
     return session.side(STOP).exists()
+
+
+def is_urgent(session: Session) -> bool:
+    """Tell whether somebody asked the loop to stop at once."""
+    try:
+        return session.side(STOP).read_bytes().startswith(b"now")
+    except OSError:
+        return False
 
 
 def ask_to_stop(session: Session, *, at_once: bool = False) -> Live | None:
@@ -96,13 +133,13 @@ def ask_to_stop(session: Session, *, at_once: bool = False) -> Live | None:
     return found
 
 
-def stop_and_wait(session: Session, say: Callable[[str], object], patience: float | None = None) -> bool:
-    """Ask a live loop to stop and wait until it has; tell whether it has (there being none included)."""
+def stop_and_wait(session: Session, say: Callable[[str], object]) -> None:
+    """Ask a live loop to stop and wait until it has; its own agent and hooks do not wait, since it waits for them."""
     found = ask_to_stop(session)
-    if found is None:
-        return True
+    if found is None or inside(session):
+        return
     say(f"the loop (process {found.pid}) finishes its cycle first: {found.step}")
-    return _wait(lambda: not is_locked(session.side(LOCK)), patience)
+    _wait(lambda: not is_locked(session.side(LOCK)), None)
 
 
 def _wait(done: Callable[[], bool], patience: float | None) -> bool:
@@ -114,45 +151,50 @@ def _wait(done: Callable[[], bool], patience: float | None) -> bool:
     return True
 
 
-def detach(session: Session, arguments: Sequence[str]) -> Live:
-    """Start `ledger loop` with these arguments in the background, its output in `runtime.log`, and give it.
+def detach(session: Session, arguments: Sequence[str]) -> str:
+    """Start `ledger loop` with these arguments in the background, its output in `runtime.log`; say how that went.
 
-    Raises LedgerError, with the last line it wrote, if it ended at once.
+    It runs in the current folder, whose session and settings are its own. Raises LedgerError, with the last line it
+    wrote, if it failed at once.
     """
-    if (other := live(session)) is not None:
-        raise LedgerError(f"a loop is at work already (process {other.pid}); ledger stop ends it")
+    check_free(session)
     output = session.side(OUTPUT)
     with output.open("ab") as file:
         begin = file.tell()
         child = subprocess.Popen(
-            [sys.executable, "-m", "ledger", "loop", *arguments],
-            cwd=session.folder,
+            # -P: the project's own files must not stand in for a library's
+            [sys.executable, "-P", "-m", "ledger", "loop", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             start_new_session=True,
         )
-    found: list[Live] = []
 
-    def settled() -> bool:
-        known = live(session)
-        if known is not None and known.pid == child.pid:
-            found.append(known)
-        return bool(found) or child.poll() is not None
+    def at_work() -> Live | None:
+        found = live(session)
+        return found if found is not None and found.pid == child.pid and found.step != STARTING else None
 
-    if not _wait(settled, START_PATIENCE):
-        raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {output}")
-    if not found and child.returncode:
-        raise LedgerError(f"the loop ended at once: {_said(output.read_bytes()[begin:])}")
-    return found[0] if found else Live(child.pid, now_ms(), "ended", now_ms(), "")
+    if not _wait(lambda: at_work() is not None or child.poll() is not None, START_PATIENCE):
+        child.terminate()
+        raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
+    if (found := at_work()) is not None:
+        return f"the loop is at work: {described(found, now_ms())}"
+    said = _said(output, begin)
+    if child.wait():
+        raise LedgerError(f"the loop ended at once: {said}")
+    return f"the loop has ended already: {said}"
 
 
-def _said(output: bytes) -> str:
-    lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].removeprefix("ledger: ") if lines else "it said nothing"
+def _said(output: Path, begin: int) -> str:
+    """Give the last line that was written to an output since."""
+    with output.open("rb") as file:
+        file.seek(begin)
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    return plain(lines[-1].removeprefix("ledger: ")) if lines else "it said nothing"
 
 
 def described(found: Live, moment: int) -> str:
     """Describe a loop for `ledger status`."""
     seconds = max(0, (moment - found.since_ms) // 1000)
-    return f"alive, process {found.pid}, since {(iso(found.began_ms) or '')[:19]}Z; {found.step} for {seconds} s"
+    began = (iso(found.began_ms) or "")[:19]
+    return f"alive, process {found.pid}, since {began}Z; {plain(found.step)} for {seconds} s"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.loop import agent as agents
-from ledger.loop import ground, hooks, journal, steer
+from ledger.loop import bounds, ground, hooks, journal, steer
 from ledger.loop.attempt import Limits, Listener, attempt
 from ledger.loop.background import Registration, stop_asked
 from ledger.loop.brief import brief
@@ -20,6 +20,8 @@ from ledger.loop.judging import judge_session
 from ledger.loop.records import next_run
 from ledger.loop.scope import find as find_scope
 from ledger.loop.session import Session
+from ledger.loop.writer import check_open
+from ledger.source import show_path
 from ledger.times import now_ms
 from ledger.verdict import Verdict
 
@@ -49,10 +51,12 @@ class Ears(NamedTuple):
 def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: Ears) -> Ending:
     """Run the loop to its end and say how it ended.
 
-    Raises LedgerError where it cannot go on, and KeyboardInterrupt when it is stopped at once; either way the log is
-    sound and the work is in the tree or in git.
+    Raises LedgerError where it cannot go on, a session that is concluded already among that, and KeyboardInterrupt when
+    it is stopped at once; either way the log is sound and the work is in the tree or in git.
     """
     begun, idle = time.monotonic(), 0
+    if journal.load(session) is None:
+        check_open(sound(read(session.log)).state)
 
     def watch(name: str) -> None:
         place.step(name)
@@ -64,20 +68,22 @@ def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: E
         history = sound(read(session.log))
         verdict = judge_session(history.state, session, plan.max_iterations, now_ms())
         if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
-            return close(session, ending, verdict)
+            return close(session, ending, verdict, ears.say)
         if stop_asked(session) or wish.asked:
             return Ending("STOPPED", interrupted=wish.asked)
         if plan.minutes is not None and time.monotonic() - begun >= plan.minutes * 60:
-            return close(session, Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over"), verdict)
+            over = Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over")
+            return close(session, over, verdict, ears.say)
+        place.check()
         ground.check_repository(session, history)
-        if not history.state.current().runs and history.state.dialect != "codex":
+        if history.state.current().baseline is None and history.state.dialect != "codex":
             _baseline(session, plan, ears, watch)
             continue
         idle = 0 if _turn(session, plan, history, verdict, ears, watch) else idle + 1
         if idle == IDLE:
             raise LedgerError(
                 f"the agent changed nothing {IDLE} times in a row, so the loop stops; its output is in"
-                f" {session.side(agents.OUTPUT)}"
+                f" {show_path(session.side(agents.OUTPUT))}"
             )
 
 
@@ -101,15 +107,14 @@ def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears
         if fired is not None:
             _queue(session, steer.BEFORE, fired)
         history = sound(read(session.log))
-    before = agents.watch(session, git)
+    before = bounds.note(session, git)
     watch("agent")
-    text = brief(session, history, verdict, now_ms(), notes=steer.take(session))
-    called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
-    agents.guard_log(session, before)
-    if said := agents.undo_commits(git, before):
+    called = _call(session, plan, history, verdict)
+    _tell_end(session, called, ears)
+    bounds.check_log(session, before)
+    if said := bounds.undo_commits(git, before):
         ears.say(f"the agent: {said}")
         steer.add(session, "loop", said)
-    _tell_end(session, called, ears)
     after = sound(read(session.log))
     if judge_session(after.state, session, plan.max_iterations, now_ms()).verdict != "continue":
         return True  # a marker of the agent's or a person's, which the loop heeds next
@@ -127,6 +132,18 @@ def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears
     limits = Limits(plan.max_iterations, scope)
     _attempt(session, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
     return True
+
+
+def _call(session: Session, plan: Plan, history: History, verdict: Verdict) -> agents.Call:
+    """Brief the agent and let it take its turn; what was to be told in one that is interrupted is told in the next."""
+    notes = steer.take(session)
+    try:
+        text = brief(session, history, verdict, now_ms(), notes=notes)
+        return agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
+    except BaseException:
+        for note in notes:
+            steer.add(session, note.source, note.text)
+        raise
 
 
 def _attempt(
@@ -160,6 +177,6 @@ def _tell_end(session: Session, called: agents.Call, ears: Ears) -> None:
     how = finished.problem or (
         "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
     )
-    ears.say(f"the agent {how}; its output is in {session.side(agents.OUTPUT)}")
+    ears.say(f"the agent {how}; its output is in {show_path(session.side(agents.OUTPUT))}")
     for line in called.tail.splitlines()[-5:]:
         ears.say(f"  {line}")

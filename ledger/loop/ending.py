@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ledger.loop import records, snapshot
+from ledger.loop.iterate import Say
 from ledger.loop.session import Session
 from ledger.loop.writer import concluded, writing
 from ledger.state import State
@@ -58,7 +59,7 @@ def _is_spent(state: State) -> bool:
     return type(limit) is int and state.replay.iterations[0] >= limit
 
 
-def close(session: Session, ending: Ending, verdict: Verdict) -> Ending:
+def close(session: Session, ending: Ending, verdict: Verdict, say: Say) -> Ending:
     """Append the marker of an ending; a state-protocol log has none, since its verdict follows from its records."""
     if not ending.marker:
         return ending
@@ -71,5 +72,6 @@ def close(session: Session, ending: Ending, verdict: Verdict) -> Ending:
         else:
             ack = verdict.segment_runs if verdict.verdict == "backstop" else None
             pen.append(records.marker(state, ending.marker, now_ms(), ack, ending.reason or None))
-        snapshot.refresh(session, pen.history)
+        if problem := snapshot.refresh(session, pen.history):
+            say(problem)
     return ending

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple, Self
 
 from ledger.loop.files import get_object, put_object
 from ledger.loop.session import Session
+from ledger.terminal import cut, plain
 
 FILE = "iteration.json"
+SUBJECT_COLUMNS = 60
 
 
 class Wishes(NamedTuple):
@@ -62,8 +64,14 @@ class Journal(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The message of the experiment's commit."""
-        return f"experiment: {self.wanted.description}"
+        """The message of the experiment's commit: the description, in full below a subject that had to be cut."""
+        description = self.wanted.description
+        subject = cut(" ".join(plain(description).split()), SUBJECT_COLUMNS)
+        return f"experiment: {subject}" + ("" if subject == description else f"\n\n{description}")
+
+    def bears(self, message: str) -> bool:
+        """Tell whether a commit's message is this experiment's; git tidies blanks and empty lines."""
+        return message.split() == self.message.split()
 
     @property
     def kept(self) -> bool:

@@ -1,5 +1,6 @@
 """What is at work on a session right now, as its side files tell: the loop, a half-done iteration, queued words."""
 
+from ledger.appending import is_locked
 from ledger.loop import journal
 from ledger.loop.session import Session
 
@@ -14,5 +15,10 @@ def state_of(session: Session, now_ms: int) -> dict[str, str]:
         found["loop"] = described(loop, now_ms) if loop else "not running"
     entry = journal.load(session)
     if entry is not None and not found.get("loop", "").startswith("alive"):
-        found["half done"] = f"run {entry.number}: the next ledger run or loop finishes it or undoes it"
+        from ledger.loop.attempt import LOCK
+
+        if is_locked(session.side(LOCK)):
+            found["at work"] = f"ledger run, on run {entry.number}"
+        else:
+            found["half done"] = f"run {entry.number}: the next ledger run or loop finishes it or undoes it"
     return found

@@ -58,7 +58,7 @@ def _committed(step: Step, entry: Journal) -> Journal | None:
         step.git.unstage()
         _drop(step, entry, "nothing was committed, its changes are in the working tree")
         return None
-    if step.git.parents(head) == [entry.base] and step.git.message(head) == entry.message.strip():
+    if step.git.parents(head) == [entry.base] and entry.bears(step.git.message(head)):
         return entry.save(step.session, trial=head)
     raise LedgerError(iterate.moved(step, entry))
 
@@ -133,7 +133,7 @@ def abandon(step: Step) -> None:
         step.say(f"run {entry.number} was decided already, so it is logged")
         return
     head = step.git.head() or ""
-    if entry.trial is None and step.git.parents(head) == [entry.base] and step.git.message(head) == entry.message:
+    if entry.trial is None and step.git.parents(head) == [entry.base] and entry.bears(step.git.message(head)):
         entry = entry.save(step.session, trial=head)
     if entry.trial is not None and head == entry.trial:
         step.git.uncommit(entry.base)

@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 
 from ledger.errors import LedgerError
+from ledger.loop import templates
+from ledger.loop.entry import SHORT
 from ledger.loop.files import put
 from ledger.loop.git import Git
 from ledger.loop.history import History, read, sound
+from ledger.loop.latest import latest
+from ledger.loop.plan import Plan
+from ledger.loop.scope import find as find_scope
 from ledger.loop.session import Session
 from ledger.loop.writer import check_open
 from ledger.segment import KEPT
 from ledger.source import show_path
-from ledger.terminal import plain
+from ledger.terminal import near, plain
 
 _SUBJECTS = 20
+_HOW = "Rebuilt from the log's header and git log, the first prompt being lost. `ledger run` measures."
 
 
 def resume(session: Session) -> Iterator[str]:
@@ -26,47 +32,38 @@ def resume(session: Session) -> Iterator[str]:
     head = git.head()
     kept = last_kept(history)
     if kept and (head is None or not git.contains(head, kept)):
+        name = plain(kept[:SHORT])
         raise LedgerError(
-            f"the last kept commit, {kept[:7]}, is not in HEAD: check out the branch that has it"
-            f" (git branch --contains {kept[:7]}) before the loop goes on"
+            f"the last kept commit, {name}, is not in HEAD: check out the branch that has it (git branch --contains"
+            f" {name}), then ledger loop --resume"
         )
     prompt = session.file("prompt")
     if not prompt.exists():
-        put(prompt, rebuilt(history, git).encode())
-        yield f"{show_path(prompt)} was missing; it is rebuilt from the header and git log: look at it"
+        put(prompt, rebuilt(session, history, git).encode("utf-8", "replace"))
+        yield (
+            f"{near(show_path(prompt))} was missing; it is rebuilt from the header and git log: look at it, above all"
+            " at the files in scope"
+        )
 
 
 def last_kept(history: History) -> str | None:
     """Give the commit of the last kept run; a codex history states the retained head."""
     if history.state.dialect == "codex":
         return history.state.replay.head
-    runs = [run for ordinal in sorted(history.chapters) for run in history.runs(ordinal)]
-    return next((run.commit for run in reversed(runs) if run.status in KEPT and run.commit), None)
+    return next((run.commit for run in latest(history, statuses=KEPT) if run.commit), None)
 
 
-def rebuilt(history: History, git: Git) -> str:
-    """Write a prompt file from the header and the log of commits."""
-    segment = history.state.current()
-    unit = f" ({plain(segment.unit)})" if segment.unit else ""
-    lines = [
-        f"# Autoresearch: {plain(segment.name or 'session')}",
-        "",
-        "Rebuilt from the log's header and git log: the first prompt is lost.",
-        "",
-        "## Objective",
-        "",
-        f"Make `{plain(segment.metric_name or 'the metric')}`{unit} {segment.direction or 'better'}.",
-        "",
-        "## Files in scope",
-        "",
-        "<!-- one path a line, as a bullet; none means everything -->",
-        "",
-        "## Off limits",
-        "",
-        "<!-- likewise -->",
-        "",
-        "## What has been tried",
-        "",
-        *(f"- {plain(subject)}" for subject in git.subjects(_SUBJECTS)),
-    ]
-    return "\n".join(lines) + "\n"
+def rebuilt(session: Session, history: History, git: Git) -> str:
+    """Write a prompt file from the header and the log of commits: what nothing else keeps is asked for in comments."""
+    segment, scope = history.state.current(), find_scope(session, history.state)
+    known = Plan(
+        plain(segment.name or "session"),
+        plain(segment.metric_name or "the metric"),
+        segment.direction or "better",
+        unit=plain(segment.unit or ""),
+        scope=tuple(map(plain, scope.paths)),
+        off_limits=tuple(map(plain, scope.off_limits)),
+        secondary=tuple(map(plain, segment.names)),
+    )
+    tried = "".join(f"\n- {plain(subject)}".replace("<!--", "&lt;!--") for subject in git.subjects(_SUBJECTS))
+    return f"{templates.prompt(known, _HOW, ())}{tried}\n"

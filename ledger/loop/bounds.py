@@ -1,0 +1,140 @@
+"""What an agent must leave alone, and what becomes of it where it did not: the log, HEAD, the branch (PROTOCOLS 7)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.appending import lock_of, locked
+from ledger.errors import LedgerError
+from ledger.loop.files import put
+from ledger.loop.git import Git
+from ledger.loop.history import read
+from ledger.loop.session import CODEX, Session
+from ledger.source import read_small, run_json_of, show_path
+from ledger.terminal import plain
+
+_BESIDE = ("prompt", "measure", "checks", "ideas")
+
+
+class Before(NamedTuple):
+    """Hold how things stood ahead of an agent's turn: HEAD, the branch, the log's bytes, and the files beside it.
+
+    `config` is a codex run's run.json, which is a part of its log; a file beside it comes with its mode.
+    """
+
+    head: str
+    branch: str
+    log: bytes
+    config: bytes | None
+    beside: Mapping[Path, tuple[bytes, int]]
+
+
+def note(session: Session, git: Git) -> Before:
+    """Note how things stand."""
+    config = read_small(run_json_of(session.log)) if session.layout == CODEX else None
+    files = [path for path in map(session.file, _BESIDE) if path.is_file()]
+    beside = {path: (read_small(path) or b"", path.stat().st_mode & 0o777) for path in files}
+    return Before(git.head() or "", git.branch() or "", session.log.read_bytes(), config, beside)
+
+
+def check_log(session: Session, before: Before) -> None:
+    """Put the log back if the agent rewrote it, or appended what makes it unsound; its version is kept beside.
+
+    Raises LedgerError if that was so. Sound records that were appended, such as a marker, stay.
+    """
+    _make_folder(session.log.parent)
+    with locked(lock_of(session.log)):
+        _check_config(session, before)
+        now = _content(session.log)
+        if now == before.log or (now is not None and _continues(session, before, now)):
+            return
+        aside = _put_back(session.log, before.log)
+        if aside is None:
+            for path, (data, mode) in before.beside.items():
+                if not path.exists():
+                    put(path, data)
+                    path.chmod(mode)
+    what = f"edited the log (its version is {show_path(aside)})" if aside else "removed the log"
+    raise LedgerError(
+        f"the agent {what}, which only ledger writes; the log is as it was before, and the agent's other changes are in"
+        " the working tree: tell the agent, then ledger loop --resume"
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the log's folder if it is gone; what took its place goes into it."""
+    aside = None
+    if folder.exists() and not folder.is_dir():
+        aside = folder.rename(_free(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    if aside is not None:
+        aside.rename(folder / aside.name)
+
+
+def _check_config(session: Session, before: Before) -> None:
+    """Put a codex run's configuration back, which never changes. Raises LedgerError if it did."""
+    path = run_json_of(session.log)
+    if before.config is None or _content(path) == before.config:
+        return
+    aside = _put_back(path, before.config)
+    said = f", its version is {show_path(aside)}" if aside else ""
+    raise LedgerError(f"the agent changed {show_path(path)}, which never changes: it is as it was before{said}")
+
+
+def _continues(session: Session, before: Before, now: bytes) -> bool:
+    return now.startswith(before.log) and now.endswith(b"\n") and read(session.log).log.ok
+
+
+def _content(path: Path) -> bytes | None:
+    """Read a file; None for anything that is not the regular file it was."""
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+
+
+def _put_back(path: Path, data: bytes) -> Path | None:
+    """Give a file its content back; what took its place is moved aside, and named if there was anything."""
+    aside = None
+    if path.exists() or path.is_symlink():
+        aside = _free(path)
+        if (now := _content(path)) is not None:
+            put(aside, now, durable=True)  # not moved, so that there is a log at every moment
+        else:
+            path.rename(aside)
+    put(path, data, durable=True)
+    return aside
+
+
+def _free(path: Path) -> Path:
+    """Find a name beside a path that nothing has yet; it shares the stem, and so what is said of the session's own."""
+    number = 1
+    while (free := path.with_name(f"{path.stem}.edited-{number}{path.suffix}")).exists() or free.is_symlink():
+        number += 1
+    return free
+
+
+def undo_commits(git: Git, before: Before) -> str:
+    """Make the agent's own commits changes of the working tree again; say so, empty if there were none.
+
+    Raises LedgerError if it left the branch, left something unfinished, or HEAD does not come after where it was.
+    """
+    head = git.head() if git.top() is not None else None
+    if head is None:
+        raise LedgerError(
+            f"the agent took the repository away, or left its branch: nothing is committed in {git.folder}"
+        )
+    if (doing := git.under_way()) is not None:
+        raise LedgerError(f"the agent left {doing} under way: finish or abort it, then ledger loop --resume")
+    branch = git.branch() or ""
+    if branch != before.branch:
+        raise LedgerError(
+            f"the agent left the branch {plain(before.branch)} for {plain(branch) or 'a detached HEAD'}; go back with"
+            f" git checkout {plain(before.branch)}, then ledger loop --resume"
+        )
+    if head == before.head:
+        return ""
+    if not git.contains(head, before.head):
+        raise LedgerError(
+            f"the agent moved HEAD from {before.head[:7]} to {head[:7]}, which does not come after it; go back with"
+            f" git reset --mixed {before.head[:7]}, which leaves the files as they are, then ledger loop --resume"
+        )
+    git.uncommit(before.head)
+    return f"you committed ({head[:7]}); the loop commits itself, so that is a change of the working tree again"
