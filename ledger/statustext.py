@@ -9,8 +9,10 @@ from ledger.events import Run
 from ledger.log import Log
 from ledger.numbers import Number, is_number, text
 from ledger.render import counted
+from ledger.screen import Paint, Screen, bare, confidence_colour, status_colour
 from ledger.segment import Segment, percent
 from ledger.source import show_path
+from ledger.sparkline import course, trend
 from ledger.state import State
 from ledger.terminal import cut, near, plain
 from ledger.times import iso
@@ -20,6 +22,7 @@ DESCRIPTION_WIDTH = 60
 RETHINK = 3
 """As many failed runs in a row ask for another approach."""
 
+_LABEL_WIDTH = 11
 _NOTHING = "—"
 _REASONS = {
     "concluded": "the session is over",
@@ -30,7 +33,14 @@ _REASONS = {
 }
 
 
-def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int, live: Mapping[str, str]) -> str:
+def status(
+    log: Log,
+    verdict: Verdict,
+    target: Number | None,
+    now_ms: int,
+    live: Mapping[str, str],
+    screen: Screen = Screen(),  # noqa: B008 - a tuple, which nobody can change
+) -> str:
     """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
 
     `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
@@ -42,9 +52,10 @@ def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int, live:
         "goal": _shown(segment.name),
         "metric": _metric(segment),
         "target": _target(state, target),
-        "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment)}",
+        "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment, screen.paint)}",
         "baseline": _measured(segment.baseline, segment.baseline_run, segment.unit),
-        "best": _best(segment),
+        "best": _best(segment, screen.paint),
+        "trend": _trend(segment, screen),
         "streak": _streak(segment.streak.current),
         "state": "stopped by a decision" if state.stopped else state.status,
         "verdict": _verdict(verdict) if log.ok else "stop: the log has errors",
@@ -52,26 +63,26 @@ def status(log: Log, verdict: Verdict, target: Number | None, now_ms: int, live:
         "findings": _findings(log),
         **live,
     }
-    lines = [f"{label:<11} {value}" for label, value in page.items() if value]
-    recent = [one_line(run, segment.metric_name, segment.baseline) for run in _recent(state, segment)]
+    lines = [f"{label:<{_LABEL_WIDTH}} {value}" for label, value in page.items() if value]
+    recent = [one_line(run, segment.metric_name, segment.baseline, screen.paint) for run in _recent(state, segment)]
     return "\n".join((*lines, *([""] if recent else []), *recent)) + "\n"
 
 
-def one_line(run: Run, metric_name: str | None, baseline: Number | None) -> str:
+def one_line(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint = bare) -> str:
     """Report a run: `Run #5: keep | total_µs: 14,600 (-3.8%) | confidence: 2.3× | "Inline hot loop"`.
 
     What is unknown is left out; a crash measured nothing and shows a dash.
     """
-    return " | ".join(_parts(run, metric_name, baseline))
+    return " | ".join(_parts(run, metric_name, baseline, paint))
 
 
-def _parts(run: Run, metric_name: str | None, baseline: Number | None) -> Iterator[str]:
-    yield f"Run #{run.run}: {run.status}"
+def _parts(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint) -> Iterator[str]:
+    yield f"Run #{run.run}: {paint(run.status, status_colour(run.status))}"
     value = _NOTHING if run.status == "crash" else text(run.metric)
     delta = None if run.status == "crash" else percent(run.metric, baseline)
     yield f"{plain(metric_name or 'metric')}: {value}" + ("" if delta is None else f" ({_signed(delta)}%)")
     if run.confidence is not None:
-        yield f"confidence: {_short(run.confidence)}×"
+        yield f"confidence: {paint(f'{_short(run.confidence)}×', confidence_colour(run.confidence))}"
     description = plain(run.description or "").strip()
     if description:
         yield f'"{cut(description, DESCRIPTION_WIDTH)}"'
@@ -109,8 +120,9 @@ def _target(state: State, target: Number | None) -> str:
     return f"{text(stated)}, {'met' if state.replay.target_met() else 'not met yet'}" if is_number(stated) else _NOTHING
 
 
-def _runs(segment: Segment) -> str:
-    by_status = ", ".join(f"{count:,} {name}" for name, count in segment.counts.items() if count)
+def _runs(segment: Segment, paint: Paint) -> str:
+    counts = [(f"{count:,} {name}", status_colour(name)) for name, count in segment.counts.items() if count]
+    by_status = ", ".join(paint(shown, colour) for shown, colour in counts)
     return counted(segment.runs, "run") + (f": {by_status}" if by_status else "")
 
 
@@ -121,7 +133,7 @@ def _measured(value: Number | None, run: int | None, unit: str) -> str:
     return f"{text(value)}{unit and ' '}{unit} (run {run})"
 
 
-def _best(segment: Segment) -> str:
+def _best(segment: Segment, paint: Paint) -> str:
     if segment.best is None:
         why = "no run was kept" if segment.direction else "no config header: the direction is unknown"
         return f"{_NOTHING} ({why})" if segment.runs else _NOTHING
@@ -130,8 +142,14 @@ def _best(segment: Segment) -> str:
     if gain is not None:
         parts.append(f"{_short(abs(gain))}% {'worse' if gain < 0 else 'better'}" if gain else "no better")
     if confidence is not None:
-        parts.append(f"confidence {_short(confidence)}× ({word(confidence)})")
+        shown = f"{_short(confidence)}× ({word(confidence)})"
+        parts.append(f"confidence {paint(shown, confidence_colour(confidence))}")
     return ", ".join(parts)
+
+
+def _trend(segment: Segment, screen: Screen) -> str:
+    room = None if screen.columns is None else screen.columns - _LABEL_WIDTH - 1
+    return trend(course(segment.metrics, segment.statuses), segment.unit, segment.direction, screen, room)
 
 
 def _streak(count: int) -> str:

@@ -8,7 +8,9 @@ import pytest
 
 from ledger.events import Place, Run
 from ledger.log import read_log
+from ledger.screen import Screen
 from ledger.statustext import one_line, status
+from ledger.terminal import columns
 from ledger.verdict import judge
 
 ROOT = Path(__file__).parents[1]
@@ -81,21 +83,23 @@ def test_a_header_alone(tmp_path: Path):
 
 def test_one_run(tmp_path: Path):
     lines = small(tmp_path, HEADER, run(1, "keep", 14600))
-    assert lines[4:8] == [
+    assert lines[4:9] == [
         "segment     0 (1 in the log), 1 run: 1 keep",
         "baseline    14,600 µs (run 1)",
         "best        14,600 µs (run 1), no better",
+        "trend       ▄  14,600 µs, down is better",
         "streak      no failed run",
     ]
-    assert lines[10:] == ["last run    2026-05-12 15:33 UTC", "", 'Run #1: keep | total_µs: 14,600 (0.0%) | "idea 1"']
+    assert lines[11:] == ["last run    2026-05-12 15:33 UTC", "", 'Run #1: keep | total_µs: 14,600 (0.0%) | "idea 1"']
 
 
 def test_nothing_but_crashes(tmp_path: Path):
     lines = small(tmp_path, HEADER, *(run(number, "crash", 0) for number in range(1, 10)))
-    assert lines[4:10] == [
+    assert lines[4:11] == [
         "segment     0 (1 in the log), 9 runs: 9 crash",
         "baseline    —",
         "best        — (no run was kept)",
+        "trend       ×××××××××  nothing was measured",
         "streak      9 failed runs in a row: a wall, stop or start in another direction",
         "state       none",
         "verdict     wall: more than 8 failed runs in a row",
@@ -122,6 +126,47 @@ def test_runs_of_an_earlier_segment_are_not_shown(tmp_path: Path):
     assert lines[4].startswith("segment     1 (2 in the log), 1 run")
     assert small(tmp_path, HEADER, run(1, "keep", 1), other)[-1].startswith("findings") is False
     assert not any(line.startswith("Run #") for line in small(tmp_path, HEADER, run(1, "keep", 1), other))
+
+
+def test_the_trend_is_that_of_the_segment(tmp_path: Path):
+    other = {**HEADER, "bestDirection": "higher", "metricUnit": ""}
+    runs = [run(1, "keep", 9), run(2, "keep", -1), run(3, "crash", 0), run(4, "checks_failed", 2.5), run(5, "keep", 6)]
+    lines = small(tmp_path, HEADER, run(1, "keep", 1e300), other, *runs)
+    assert lines[7] == "trend       █▁×▃▆  -1 to 9, up is better"
+
+
+def test_a_trend_fits_its_screen(tmp_path: Path):
+    small(tmp_path, HEADER, *(run(number, "keep", number) for number in range(1, 1001)))
+    log = read_log(tmp_path / "autoresearch.jsonl")
+    verdict = judge(log.state, None, NOW_MS)
+    for width in (1, 12, 13, 20, 60, 80, 120, 500):
+        lines = status(log, verdict, None, NOW_MS, {}, Screen(columns=width)).splitlines()
+        (trend,) = (line for line in lines if line.startswith("trend "))
+        assert columns(trend) <= max(width, len("trend       ▁"))
+        assert ("runs a column" in trend) == (width >= 80)
+        assert trend.count("█") >= (width > 13)
+
+
+def test_colours_are_of_the_status_and_the_confidence(tmp_path: Path):
+    statuses = ("keep", "discard", "crash", "checks_failed")
+    runs = [run(number, name, number, confidence=number) for number, name in enumerate(statuses, 1)]
+    small(tmp_path, HEADER, *runs, run(5, "keep", 0.5, confidence=0.5))
+    log = read_log(tmp_path / "autoresearch.jsonl")
+    plainly = status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {})
+    painted: dict[str, str | None] = {}
+
+    def note(text: str, colour: str | None) -> str:
+        painted[text] = colour
+        return f"<{text}>"
+
+    page = status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {}, Screen(paint=note))
+    assert page.replace("<", "").replace(">", "") == plainly
+    assert painted == {
+        "2 keep": "green", "1 discard": "dim", "1 crash": "red", "1 checks_failed": "yellow", "×": "red",
+        "keep": "green", "discard": "dim", "crash": "red", "checks_failed": "yellow",
+        "1.0×": "yellow", "2.0×": "green", "3.0×": "green", "4.0×": "green", "0.5×": "red",
+        "0.7× (within noise)": "red",
+    }  # fmt: skip
 
 
 def test_a_given_target_is_shown(tmp_path: Path):

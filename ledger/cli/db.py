@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+import orjson
 
 from ledger.cli.mirrored import existing_mirror, kept_files, marks_of
 from ledger.cli.options import beside, db_option
@@ -12,7 +13,9 @@ from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
+from ledger.mirror.metadata import metadata as described
 from ledger.mirror.sync import ingest_stored
+from ledger.render import safe
 from ledger.source import show_path
 
 
@@ -129,3 +132,22 @@ def backup(output: str, db: str | None) -> None:
         with beside(target) as temporary, closing(sqlite3.connect(temporary)) as copy:
             store.driver(connection).backup(copy)
     click.echo(f"wrote {show_path(target)}")
+
+
+@db.command()
+@db_option
+def metadata(db: str | None) -> None:
+    """Print metadata for Datasette 0.65: what views and columns mean, their order, and queries to begin with.
+
+    It goes by the mirror's name, so print it again after a move. Datasette only reads the mirror, and its pages show
+    what is synced meanwhile. Give it the mirror without -i: that would miss what is still in the write-ahead log. Where
+    Datasette may not write to the mirror's folder, give it a copy made by ledger db backup, with -i. A large mirror may
+    need --setting sql_time_limit_ms 10000.
+
+    \b
+    Example:
+      ledger db metadata > metadata.json
+      datasette "$(ledger db path)" --metadata metadata.json
+    """
+    name = safe(mirror_path(db).stem)
+    click.echo(orjson.dumps(described(name), option=orjson.OPT_INDENT_2).decode())

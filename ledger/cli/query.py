@@ -1,86 +1,48 @@
 """The views as commands, and `sql`: questions to the mirror, which is only read."""
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
+from functools import partial
 from typing import Any
 
 import click
 
 from ledger.cli.options import db_option, format_option, stdout_text
-from ledger.exports import FORMATS
+from ledger.cli.rows import filter_options, filters
+from ledger.cli.screen import screen_of
+from ledger.cli.trend import trend_of
+from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path, open_reader
-from ledger.mirror.queries import Filters
 from ledger.mirror.views import View, by_name
+from ledger.screen import Screen
 from ledger.source import show_path
 from ledger.terminal import plain
-from ledger.times import parse_iso
+
+Above = Callable[[Sequence[Sequence[Any]], Screen], str]
+"""Make lines of text from the rows that a table is going to show."""
 
 _FORMAT_NAMES = tuple(known.name for known in FORMATS)
 
 
-def _moment(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    if value is None:
-        return None
-    read = parse_iso(value)
-    if read is None:
-        raise click.BadParameter(f"{value!r} is no ISO-8601 time, such as 2026-05-06 or 2026-05-06T12:00Z")
-    return read[0]
+def _make(view: View, *extra: Callable[[Any], Any], more: tuple[str, ...] = ()) -> click.Command:
+    """Make the command of a view; `more` are lines of its help below the view's own."""
 
-
-def _last_moment(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Read a time; a bare date is that day's last millisecond."""
-    start = _moment(context, parameter, value)
-    if start is None or value is None:
-        return None
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return start
-    return start + 86_400_000 - 1
-
-
-_FILTERS = (
-    db_option,
-    click.option(
-        "--session", "sessions", multiple=True, metavar="PATH|ID|NAME", help="Only these sessions; repeatable."
-    ),
-    click.option("--metric", metavar="NAME", help="Only this metric."),
-    click.option("--status", metavar="WORD", help="Only this status (runs) or state (sessions, events)."),
-    click.option("--since", metavar="TIME", callback=_moment, help="Only what was active at or after this time (UTC)."),
-    click.option(
-        "--until",
-        metavar="TIME",
-        callback=_last_moment,
-        help="Only what was active at or before this time (UTC); a date means the whole day.",
-    ),
-    click.option("--sort", metavar="COLUMNS", help="Order by columns, with commas; -COLUMN for descending."),
-    click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows."),
-    format_option(*_FORMAT_NAMES, default="table"),
-)
-
-
-def _make(view: View, *extra: Callable[[Any], Any]) -> click.Command:
-    """Make the command of a view."""
-
-    def body(
-        db: str | None, sessions: tuple[str, ...], metric: str | None, status: str | None, since: int | None,
-        until: int | None, sort: str | None, limit: int | None, format_name: str, wide: bool = False,
-    ) -> None:  # fmt: skip
-        columns = tuple(part.strip() for part in (sort or "").split(",") if part.strip())
-        filters = Filters(sessions, metric, status, since, until, columns, limit)
+    def body(db: str | None, format_name: str, wide: bool = False, **narrowing: Any) -> None:
+        asked = filters(**narrowing)
         with _reading(db) as raw:
-            names, rows = view.columns, (queries.query(raw, view, filters) if raw is not None else iter(()))
+            names, rows = view.columns, (queries.query(raw, view, asked) if raw is not None else iter(()))
             if wide and raw is not None:
-                names, rows = queries.widen(raw, view, rows, filters)
-            _write(format_name, names, rows)
+                names, rows = queries.widen(raw, view, rows, asked)
+            above = partial(trend_of, raw, names) if raw is not None and view.name == "runs" else None
+            _write(format_name, names, rows, above)
 
     examples = (f"  ledger {view.name} --format json", f"  ledger {view.name} --session NAME --limit 20")
-    body.__doc__ = "\n".join((view.doc, "", "\b", "Example:", *examples))
-    for option in reversed((*_FILTERS, *extra)):
+    body.__doc__ = "\n".join((view.doc, *more, "", "\b", "Example:", *examples))
+    for option in reversed((db_option, filter_options, format_option(*_FORMAT_NAMES, default="table"), *extra)):
         body = option(body)
     return click.command(view.name)(body)
 
@@ -93,17 +55,34 @@ def _reading(db: str | None) -> Iterator[sqlite3.Connection | None]:
         yield None if connection is None else store.driver(connection)
 
 
-def _write(format_name: str, columns: Sequence[str], rows: queries.Rows) -> None:
-    """Write rows to standard output; where that is a terminal, whatever the format, no cell may steer it."""
-    out = stdout_text()
+def _write(format_name: str, columns: Sequence[str], rows: queries.Rows, above: Above | None = None) -> None:
+    """Write rows to standard output; where that is a terminal, whatever the format, no cell may steer it.
+
+    There a table has colours, and `above` makes what stands over it.
+    """
+    screen, out = screen_of(sys.stdout), stdout_text()
+    if out.isatty() and format_name == "table" and above:
+        found = list(rows)
+        rows = iter(found)
+        out.write(above(found, screen))
     if out.isatty():
         rows = ([plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    format_by_name(format_name).write(columns, rows, out)
+    if format_name == "table":
+        table.write(columns, rows, out, screen.paint)
+    else:
+        format_by_name(format_name).write(columns, rows, out)
 
 
 sessions = _make(by_name("sessions"))
 segments = _make(by_name("segments"))
-runs = _make(by_name("runs"), click.option("--wide", is_flag=True, help="Put the secondary metrics beside the runs."))
+runs = _make(
+    by_name("runs"),
+    click.option("--wide", is_flag=True, help="Put the secondary metrics beside the runs."),
+    more=(
+        "",
+        "On a terminal the metric's course stands above a table whose runs are all of one segment; × is a crash.",
+    ),
+)
 best = _make(by_name("best"))
 streaks = _make(by_name("streaks"))
 compare = _make(by_name("compare"))

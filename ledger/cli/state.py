@@ -8,6 +8,7 @@ import orjson
 
 from ledger import render
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
+from ledger.cli.screen import screen_of
 from ledger.log import Log, read_log
 from ledger.loop.judging import judge_session
 from ledger.loop.session import Session, here, of_log
@@ -66,6 +67,9 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
 def status(log: str | None, dialect: str | None) -> None:
     """Show how a session stands: goal, metric, runs, best, streak, verdict, last runs.
 
+    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. Colour tells
+    statuses and confidences apart, on a terminal and unless NO_COLOR is set.
+
     \b
     Example:
       ledger status .auto/log.jsonl
@@ -74,5 +78,5 @@ def status(log: str | None, dialect: str | None) -> None:
 
     read, session = _read(log, dialect)
     live = {} if session is None else state_of(session, now_ms())
-    text = status_text(read, _judge(read, session, None), None, now_ms(), live)
+    text = status_text(read, _judge(read, session, None), None, now_ms(), live, screen_of(sys.stdout))
     click.echo(text, file=stdout_text(), nl=False)

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from ledger.exports.cells import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
+from ledger.screen import Paint, bare, confidence_colour, status_colour
 from ledger.terminal import columns as columns_of
 from ledger.terminal import cut, cut_start, near, plain
 
@@ -24,9 +25,10 @@ DISPENSABLE = (
 """The columns that go first where the terminal is too narrow; after them those furthest right."""
 
 _GAP = 2
+_COLOURS = {"status": status_colour, "confidence": confidence_colour}
 
 
-def write(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
+def write(columns: Sequence[str], rows: Rows, stream: TextIO, paint: Paint = bare) -> None:
     """Write the table whole, and on standard error which columns it leaves out: those without a value or a place."""
     table = [[tidy(value) for value in row] for row in rows]
     right = [is_numeric(row[place] for row in table) for place in range(len(columns))]
@@ -35,7 +37,13 @@ def write(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
     shown = [place for place in range(len(heads)) if not cells or any(row[place] for row in cells)]
     widths = [max(map(columns_of, (head, *(row[place] for row in cells)))) for place, head in enumerate(heads)]
     shown, limit = _fit(columns, widths, shown, right, _room(stream))
-    body = [[_cut(columns[place], row[place], right[place], limit) for place in shown] for row in cells]
+    body = [
+        [
+            paint(_cut(columns[place], cell[place], right[place], limit), _colour(columns[place], row[place]))
+            for place in shown
+        ]
+        for row, cell in zip(table, cells, strict=True)
+    ]
     stream.write(grid([heads[place] for place in shown], body, [right[place] for place in shown], "simple"))
     if len(shown) < len(heads):
         missing = ", ".join(head for place, head in enumerate(heads) if place not in shown)
@@ -83,6 +91,11 @@ def _cut(column: str, text: str, numeric: bool, limit: int) -> str:
     if numeric:
         return text
     return cut_start(text, limit) if column == "path" else cut(text, limit)
+
+
+def _colour(column: str, value: Value) -> str | None:
+    colour_of = _COLOURS.get(column)
+    return colour_of(value) if colour_of else None
 
 
 def _number(value: float) -> str:

@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Context
 from typing import Any, NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.views import View
+from ledger.numbers import decimal
 from ledger.times import iso
 
 Rows = Iterator[Sequence[Any]]
@@ -15,6 +17,8 @@ _RANGES = 100
 """Sessions up to which their rows are looked up range by range; beyond it all rows are looked at once."""
 
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
+_WITH_BYTES = frozenset(("lines",))
+_DIGITS = Context(prec=2_000)
 _READING_PRAGMAS = frozenset(
     (
         "table_info",
@@ -56,6 +60,8 @@ def query(raw: sqlite3.Connection, view: View, filters: Filters) -> Rows:
         values.append(min(filters.limit, 2**63 - 1))
     flags = [view.columns.index(name) for name in view.flags]
     cursor = raw.execute(sql, values)
+    if view.name in _WITH_BYTES:
+        return _readable(cursor)
     return _with_flags(cursor, flags) if flags else cursor
 
 
@@ -114,6 +120,8 @@ def _metric_condition(view: View) -> str:
         return "metric_name = ?"
     if view.name == "metrics":
         return "name = ?"
+    if "segment" not in view.columns:
+        raise LedgerError(f"the view {view.name} has no metric to filter by")
     return (
         "(path, segment) IN (SELECT s.path, g.segment FROM segment AS g JOIN session AS s ON s.id = g.session"
         " WHERE g.metric_name = ?)"
@@ -153,6 +161,46 @@ def widen(raw: sqlite3.Connection, view: View, rows: Rows, filters: Filters) -> 
     path, line = view.columns.index("path"), view.columns.index("line")
     wide = ((*row, *(values.get((row[path], row[line]), {}).get(name) for name in names)) for row in rows)
     return (*view.columns, *columns), wide
+
+
+def run_metrics(raw: sqlite3.Connection, filters: Filters) -> Rows:
+    """Yield the secondary metrics of the runs that the filters leave, by path and line; columns as `metrics`."""
+    wheres = ["v.run_id BETWEEN s.id << 32 AND (s.id << 32) + 4294967295"]
+    values: list[Any] = []
+    if (ids := _sessions(raw, filters.sessions)) is not None:
+        wheres.append(f"s.id IN ({','.join(map(str, ids))})")
+    for value, condition in (
+        (filters.status, "r.status = ?"),
+        (filters.since_ms, "r.at_ms >= ?"),
+        (filters.until_ms, "r.at_ms <= ?"),
+        (filters.metric, "(s.id, r.segment) IN (SELECT session, segment FROM segment WHERE metric_name = ?)"),
+    ):
+        if value is not None:
+            wheres.append(condition)
+            values.append(store.readable(value) if isinstance(value, str) else value)
+    return raw.execute(
+        "SELECT s.path, r.segment, r.run, n.name, v.value FROM session AS s CROSS JOIN run_metric AS v"
+        " CROSS JOIN run AS r ON r.id = v.run_id CROSS JOIN metric_name AS n ON n.id = v.name_id"
+        f" WHERE {' AND '.join(wheres)} ORDER BY s.path, v.run_id, v.name_id",
+        values,
+    )
+
+
+def exact_metrics(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, int], str]:
+    """Give the text of each metric that no double reproduces, by path and line, to about thirty digits."""
+    ids = _sessions(raw, filters.sessions)
+    scope = "WHERE TRUE" if ids is None else _scope(ids)
+    rows = raw.execute(
+        "SELECT s.path, r.id & 4294967295, r.metric, r.metric_residue FROM run AS r"
+        f" JOIN session AS s ON s.id = r.id >> 32 {scope.replace('WHERE', 'WHERE (')})"
+        " AND r.metric_residue IS NOT NULL"
+    )
+    return {(path, line): _exact_text(metric, residue) for path, line, metric, residue in rows}
+
+
+def _exact_text(metric: float, residue: float) -> str:
+    exact = _DIGITS.normalize(_DIGITS.add(decimal(metric), decimal(residue)))
+    return f"{exact:f}" if 1e-9 < abs(exact) < 1e40 else str(exact)
 
 
 def select(raw: sqlite3.Connection, sql: str) -> tuple[tuple[str, ...], Rows]:
