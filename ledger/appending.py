@@ -3,7 +3,9 @@
 Nothing that stands in a log is ever rewritten. A write that does not fit on the disk is taken back.
 """
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ PATIENCE = 60.0
 """Seconds to wait for another writer; each holds the lock for milliseconds."""
 
 _PAUSE = 0.004
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe without a reader would be waited for
 
 
 def lock_of(log: Path) -> Path:
@@ -25,33 +29,68 @@ def lock_of(log: Path) -> Path:
 
 @contextmanager
 def locked(path: Path, patience: float = PATIENCE, busy: str = "") -> Iterator[None]:
-    """Hold the lock of a side file, which is made if need be.
+    """Hold the lock of a side file, which is made if need be; nothing is ever written to it.
 
     `patience` is in seconds. Raises LedgerError if another process holds the lock for longer (`busy` says what that
-    means), or it cannot be had.
+    means), or it cannot be had: a link that somebody put in its place is not followed, not even to make a file.
     """
     import portalocker
 
     deadline = time.monotonic() + patience
+    descriptor = _open_lock(path)
     try:
-        file = path.open("ab")
-    except OSError as error:
-        raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
-    with file:
         while True:
             try:
-                portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+                portalocker.lock(descriptor, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
                 break
             except portalocker.LockException:
                 if time.monotonic() >= deadline:
                     raise LedgerError(busy or f"{show_path(path)} is locked by another process") from None
                 time.sleep(_PAUSE)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_lock(path: Path) -> int:
+    """Open a lock's file, made if there is none. Raises LedgerError for anything but a regular file of that name.
+
+    What is there is opened without the flag that makes files: in a folder that everybody may write to, Linux refuses
+    that flag on a file of another user.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | _NO_LINK | _NO_WAIT
+    while True:
+        try:
+            try:
+                descriptor = os.open(path, flags)
+            except FileNotFoundError:
+                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            if path.is_symlink():
+                raise _no_lock(path, None) from None
+            continue  # another process made it in between
+        except OSError as error:
+            irregular = error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO)
+            raise _no_lock(path, None if irregular else error) from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise _no_lock(path, None)
+        return descriptor
+
+
+def _no_lock(path: Path, error: OSError | None) -> LedgerError:
+    """Say why a lock's file is of no use; without an error it is no regular file."""
+    if error is None:
+        return LedgerError(f"cannot lock {show_path(path)}: it is a link, or no regular file; remove it")
+    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}")
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether a process holds the lock of a side file."""
-    if not path.exists():
+    """Tell whether a process holds the lock of a side file; a link, or no regular file, is nobody's lock."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+    except OSError:
         return False
     try:
         with locked(path, 0):

@@ -11,25 +11,38 @@ from ledger.source import read_small, show_path
 
 
 def put(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file's content in one step; a `durable` one survives a crash of the machine. Raises LedgerError."""
-    import tempfile  # what only reads needs none of it
+    """Replace a file's content in one step; it keeps its mode, a new one gets what the umask leaves of rw-rw-rw-.
 
+    A `durable` one survives a crash of the machine. Raises LedgerError.
+    """
     temporary = None
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
+        mode = path.stat().st_mode & 0o777 if path.exists() else None
+        descriptor, temporary = _beside(path, 0o666 if mode is None else mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        if mode is not None:
+            temporary.chmod(mode)  # the umask may have taken some of it
         temporary.replace(path)
     except OSError as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
         raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _beside(path: Path, mode: int) -> tuple[int, Path]:
+    """Make a file in a file's folder, under a name that nobody can have put a link at; the umask counts.
+
+    tempfile would make it for its owner alone, and then the umask, which only asking for another one tells, is lost.
+    What a kill leaves begins like the file itself, so it too is the session's own.
+    """
+    fresh = path.with_name(f"{path.name[:200]}.{os.urandom(6).hex()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(fresh, flags, mode), fresh
 
 
 def put_object(path: Path, value: Any, *, durable: bool = False) -> None:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.events import Event, Run, Runs
-from ledger.log import Log, events, open_reader
+from ledger.log import Log, events, judged, open_reader
 from ledger.reader import Reader
 from ledger.segment import Segment
 from ledger.source import open_log, show_path
 from ledger.state import State, run_at
 
-_UNFINISHED = "L116"
+_UNFINISHED = ("L115", "L116")
 
 
 class History(NamedTuple):
@@ -60,7 +60,7 @@ def read(path: Path, dialect: str | None = None) -> History:
             history.note(event)
         reader.finish(undecided)
         file.check_unchanged()
-    found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
+    found = judged(path, reader.diagnostics)
     name = reader.dialect.name if reader.dialect else None
     return history._replace(log=Log(path, name, reader.lines, reader.records, reader.state, found))
 
@@ -74,16 +74,19 @@ def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:
 
 
 def sound(history: History) -> History:
-    """Give the history back. Raises LedgerError if nothing may be appended: after an error or an unfinished line."""
+    """Give the history back. Raises LedgerError if nothing may be appended: after an error or an unfinished line.
+
+    An error that a person accepted is none; an unfinished line stays one, since the next record would end up on it.
+    """
     log = history.log
     if not log.ok:
         first = next(found for found in log.diagnostics if found.is_error)
         where = f"{show_path(log.path or '-')}:{first.line}:{first.column}"
         raise LedgerError(
             f"nothing is written to a log with errors: {where}: {first.code} {first.message};"
-            " run ledger check, and have them repaired first"
+            " run ledger repair to see what can be done about it"
         )
-    if any(found.code == _UNFINISHED for found in log.diagnostics):
+    if any(found.code in _UNFINISHED for found in log.diagnostics):
         name = show_path(log.path or "-")
         raise LedgerError(
             f"the last line of {name} has no newline, so its writer may still be at it; if nobody is, end it:"

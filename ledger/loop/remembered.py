@@ -1,16 +1,15 @@
 """The last measurement, remembered beside the log: what failed its checks is not kept (PROTOCOLS 7)."""
 
-import contextlib
-import os
 import time
 from typing import Any
 
 from ledger.errors import LedgerError
-from ledger.jsontext import dump, load
+from ledger.jsontext import load
+from ledger.loop.files import put_object
 from ledger.loop.git import Git
 from ledger.loop.measure import Checked, Measurement
 from ledger.loop.session import Session
-from ledger.source import read_small, show_path
+from ledger.source import read_small
 from ledger.times import iso
 
 _FILE = "measurement.json"
@@ -29,8 +28,8 @@ def remember(session: Session, measurement: Measurement, checked: Checked | None
     tree = git.capture() if inside and (failed is not None or before is not None) else None
     if before is not None and before["tree"] == tree:
         failed = before["checks_failure"]
-    _write(
-        session,
+    put_object(
+        session.side(_FILE),
         {
             "time": iso(time.time_ns() // 1_000_000),
             "head": git.head() if inside else None,
@@ -69,15 +68,3 @@ def _failed(session: Session) -> dict[str, Any] | None:
         return None
     tree = last.get("tree")
     return last if tree is None or isinstance(tree, str) else None
-
-
-def _write(session: Session, made: dict[str, Any]) -> None:
-    path = session.side(_FILE)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        fresh.write_text(dump(made) + "\n", "utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None

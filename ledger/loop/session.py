@@ -53,7 +53,8 @@ class Session(NamedTuple):
 
     def own(self) -> list[str]:
         """List the session's own files, relative to `workdir`, `*` matching any text: no experiment commits them."""
-        patterns = [AUTO_FOLDER, "autoresearch.*", CODEX_FOLDER, OUTPUT, ".claude/*.local.md", *SNAPSHOTS]
+        patterns = [AUTO_FOLDER, "autoresearch.*", CODEX_FOLDER, OUTPUT, ".claude/*.local.md"]
+        patterns += [f"{name}*" for name in SNAPSHOTS]
         if self.layout == FLAT and self.log.stem != "autoresearch":
             patterns += [self.log.name, f"{self.log.stem}.*"]
         return patterns

@@ -1,6 +1,5 @@
 """The two snapshots of a session, made anew after each accepted append and never read as truth (PROTOCOLS 7)."""
 
-import os
 import time
 from collections.abc import Mapping
 from itertools import islice
@@ -13,6 +12,7 @@ from ledger.loop.advice import advice
 from ledger.loop.dashboard import dashboard
 from ledger.loop.details import asi_of
 from ledger.loop.figures import counts
+from ledger.loop.files import put
 from ledger.loop.history import History
 from ledger.loop.judging import judge_session
 from ledger.loop.latest import latest
@@ -38,8 +38,8 @@ def write(session: Session, history: History) -> None:
     verdict = judge_session(history.state, session, None, time.time_ns() // 1_000_000)
     noted = remarks(history)
     state, page = session.snapshots()
-    _replace(session, state, _pretty(state_of(session, history, verdict, noted)) + "\n")
-    _replace(session, page, dashboard(session, history, verdict, noted))
+    _put(state, _pretty(state_of(session, history, verdict, noted)) + "\n")
+    _put(page, dashboard(session, history, verdict, noted))
 
 
 def refresh(session: Session, history: History) -> str | None:
@@ -118,14 +118,5 @@ def _pretty(value: Any, indent: str = "") -> str:
     return exact(value)
 
 
-def _replace(session: Session, path: Path, text: str) -> None:
-    """Write a file under a name that shares the log's stem, which no experiment commits, and move it to its place."""
-    temporary = session.side(f"{os.getpid()}.tmp")
-    try:
-        try:
-            temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+def _put(path: Path, text: str) -> None:
+    put(path, text.encode("utf-8", "backslashreplace"))

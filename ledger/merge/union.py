@@ -1,0 +1,180 @@
+"""The merged log: records numbered one after another, in their segments, and found as sound as what it was made of."""
+
+import io
+from collections import Counter
+from collections.abc import Set
+from typing import NamedTuple
+
+from ledger.diagnostics import Diagnostic
+from ledger.log import events, open_reader
+from ledger.merge.fork import Fork, Sides, count_twins, find_fork
+from ledger.merge.lexeme import rewrite
+from ledger.merge.order import arrange
+from ledger.merge.side import HEADER, RUN, Line, Side
+from ledger.source import LogFile
+
+RELATIVE = frozenset(("E303", "S406", "S408", "S410"))
+"""What is true of a run among runs that its writer did not know: told, and no obstacle.
+
+A keep for too small a gain, another unit of time, a missing secondary metric, a confidence over other runs.
+"""
+_NUMBERING = frozenset(("S402", "S403", "S404", "S405"))
+_GAP, _REPEATED = "S403", "S405"
+
+
+class Change(NamedTuple):
+    """Tell of a number that a record of log `log` (0 or 1) bears no more: `what` is `run` or `segment`."""
+
+    log: int
+    what: str
+    old: int
+    new: int
+
+
+class Merged(NamedTuple):
+    """Hold a merged log, what was renumbered for it, and how often each code is found that neither log had.
+
+    `twins` counts runs that both logs have behind their fork, and so the merged log twice.
+    """
+
+    data: bytes
+    changes: list[Change]
+    found: Counter[str]
+    twins: int
+
+
+Order = list[tuple[int, int]]
+"""Lines behind the fork, as (log, index from 0)."""
+
+
+def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged | str:
+    """Merge two sound logs, or say why they conflict. `base` has the lines of the log that both come from."""
+    sides = (ours, theirs)
+    if ours.dialect != theirs.dialect:
+        return f"they speak two protocols, {ours.dialect} and {theirs.dialect}"
+    fork = find_fork(sides, base or [])
+    if isinstance(fork, str):
+        return fork
+    if ours.dialect == "codex":
+        return _longer(sides, fork)
+    order = arrange(sides, fork)
+    merged = order if isinstance(order, str) else _numbered(sides, fork, order)
+    if isinstance(merged, str) or base is not None:
+        return merged
+    return merged._replace(twins=count_twins(sides, fork))
+
+
+def _longer(sides: Sides, fork: Fork) -> Merged | str:
+    """Take the longer of two codex histories, if it only continues the other."""
+    ours, theirs = sides
+    if ours.run_json != theirs.run_json:
+        return "their run.json differ, so they are histories of two runs"
+    shared = min(len(ours.lines), len(theirs.lines))
+    if fork.lengths != (shared, shared):
+        return (
+            f"they differ from line {fork.lengths[0] + 1} on; a history is replayed event by event, so that only one of"
+            " the two can be true: take that one"
+        )
+    return Merged((theirs if len(theirs.lines) > len(ours.lines) else ours).data, [], Counter(), 0)
+
+
+def _numbered(sides: Sides, fork: Fork, order: Order) -> Merged | str:
+    """Give each run a number, in the first way that leaves no finding which neither log had.
+
+    As the records are, if they can stay so; else from where the two tails count on, or behind the last number that both
+    share, or behind the highest: where these differ, a gap may then be all that is left to find.
+    """
+    before = _numbers(_start(sides, fork))
+    tails = [_numbers(side.lines[length:]) for side, length in zip(sides, fork.lengths, strict=True)]
+    taken = set(tails[0]) & set(tails[1])
+    if fork.lengths[0] != fork.lengths[1]:  # an earlier merge gave these numbers to other runs
+        taken |= set(tails[1 - fork.trunk]) & set(before)
+    starts: list[int | None] = [] if taken else [None]
+    highest = max(before, default=0) + 1
+    if firsts := [tail[0] for tail in tails if tail]:
+        starts += dict.fromkeys((min(firsts), before[-1] + 1 if before else 1, highest))
+    conflict = ""
+    for first in starts:
+        data, changes = _draft(sides, fork, order, first)
+        wrong, found = _judge(sides, fork, order, data, RELATIVE | {_GAP} if first == highest else RELATIVE)
+        if wrong is None:
+            return Merged(data, changes, found, 0)
+        conflict = wrong
+    return conflict
+
+
+def _start(sides: Sides, fork: Fork) -> list[Line]:
+    return sides[fork.trunk].lines[: fork.lengths[fork.trunk]]
+
+
+def _numbers(lines: list[Line]) -> list[int]:
+    return [line.number for line in lines if line.kind == RUN and line.number is not None]
+
+
+def _draft(sides: Sides, fork: Fork, order: Order, first: int | None) -> tuple[bytes, list[Change]]:
+    """Write the merged log, its runs behind the fork counted from `first` (None: as they are).
+
+    Decisions follow their results' numbers; a run that states its segment states the one that it stands in now.
+    """
+    start = _start(sides, fork)
+    lines = [line.data for line in start]
+    segment = start[-1].segment
+    has_run = any(line.kind == RUN and line.segment == segment for line in start)
+    now: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    now[1 - fork.trunk].update(fork.numbers)
+    changes: dict[Change, None] = {}
+    upcoming = first
+    for log, index in order:
+        line = sides[log].lines[index]
+        wanted: dict[str, int] = {}
+        if line.kind == HEADER:
+            segment, has_run = segment + has_run, False
+        elif line.number is not None:
+            if line.kind == RUN:
+                has_run = True
+                now[log][line.number] = line.number if upcoming is None else upcoming
+                upcoming = None if upcoming is None else upcoming + 1
+            if (number := now[log].get(line.number, line.number)) != line.number:
+                wanted["run"] = number
+            if line.states and line.segment != segment:
+                wanted["segment"] = segment
+        if line.kind == RUN:
+            changes |= {Change(log, what, _old(line, what), new): None for what, new in wanted.items()}
+        lines.append(rewrite(line.data, wanted) if wanted else line.data)
+    return b"\n".join(lines) + (b"\n" if _ends(sides, order) else b""), list(changes)
+
+
+def _old(line: Line, what: str) -> int:
+    return line.segment if what == "segment" or line.number is None else line.number
+
+
+def _ends(sides: Sides, order: Order) -> bool:
+    """Tell whether the merged log's last line has a newline: only one that is a log's last may lack it."""
+    if not order:
+        return any(side.terminated for side in sides)
+    log, index = order[-1]
+    return sides[log].terminated or index + 1 < len(sides[log].lines)
+
+
+def _judge(sides: Sides, fork: Fork, order: Order, data: bytes, allowed: Set[str]) -> tuple[str | None, Counter[str]]:
+    """Check a merged log: what it must not be written for, and counts of the allowed findings that neither log had."""
+    with LogFile(None, io.BytesIO(data), len(data)) as file:
+        reader, undecided = open_reader(file, sides[0].dialect)
+        for _ in events(file, reader):
+            pass
+        reader.finish(undecided)
+    shared, found = fork.lengths[fork.trunk], Counter[str]()
+    for one in reader.diagnostics:
+        log, index = (fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
+        if _is_known(one, sides[log].found.get(index + 1, set())):
+            continue
+        if one.code not in allowed:
+            said = f"line {index + 1} of {sides[log].name} would be found wrong among the other's records"
+            return f"{said}: {one.code} {one.message}", found
+        found[one.code] += 1
+    return None, found
+
+
+def _is_known(one: Diagnostic, before: set[str]) -> bool:
+    """Tell whether a line had a finding before; an odd number may be odd in another way, but not a repeated one."""
+    return one.code in before or (one.code in _NUMBERING - {_REPEATED} and not before.isdisjoint(_NUMBERING))
