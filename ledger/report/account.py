@@ -1,0 +1,128 @@
+"""A log read for a page: its fold, its runs as columns, and what else its records say that a reader wants to see."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.diagnostics import Diagnostic, Severity
+from ledger.events import Decision, Event, Header, Lifecycle, Runs
+from ledger.log import Log, events, open_reader
+from ledger.numbers import Number, is_number
+from ledger.report.columns import LETTERS, Columns
+from ledger.segment import Segment
+from ledger.source import LogFile
+from ledger.state import State
+from ledger.terminal import plain
+
+SHOWN_FINDINGS = 500
+"""As many errors, and as many other findings, are listed; all are counted."""
+
+
+class Findings:
+    """Count what the rules found and keep the first of it."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Severity] = Counter()
+        self._kept: dict[bool, list[Diagnostic]] = {True: [], False: []}
+
+    def take(self, found: list[Diagnostic]) -> None:
+        """Take findings out of a reader's list."""
+        for one in found:
+            self.counts[one.severity] += 1
+            kept = self._kept[one.is_error]
+            if len(kept) < SHOWN_FINDINGS:
+                kept.append(one)
+        found.clear()
+
+    def shown(self) -> list[Diagnostic]:
+        """List those kept in the order of their lines."""
+        found = self._kept[True] + self._kept[False]
+        return sorted(found, key=lambda one: (one.source is None, one.line, one.column))
+
+
+class Account(NamedTuple):
+    """Hold a log that was read: `starts` is each segment's first row, `targets` what a segment wants to reach.
+
+    `reasons` has the latest decision on a run and why it was taken, `ending` the last word of who ran the session.
+    """
+
+    log: Log
+    columns: Columns
+    starts: dict[int, int]
+    targets: dict[int, Number]
+    reasons: dict[int, tuple[str, str]]
+    ending: list[str]
+    findings: Findings
+
+    @property
+    def state(self) -> State:
+        """The fold."""
+        return self.log.state
+
+    @property
+    def ok(self) -> bool:
+        """Whether the log has no error."""
+        return not self.findings.counts[Severity.ERROR]
+
+    def segments(self) -> list[Segment]:
+        """List the segments, the current one last."""
+        return [*self.state.closed, self.state.current()]
+
+
+def read(file: LogFile, path: Path | None, dialect: str | None = None, run_json: bytes | None = None) -> Account:
+    """Read an open log with every rule; what cannot be read is a finding and left out.
+
+    `path` is where the log is, or was, None for standard input; `run_json` goes with a codex log that has no path.
+    """
+    reader, undecided = open_reader(file, dialect, run_json)
+    empty = Log(path, None, 0, 0, reader.state, [])
+    account = Account(empty, Columns(), {}, {}, {}, [], Findings())
+    for event in events(file, reader):
+        _note(account, event)
+        account.findings.take(reader.diagnostics)
+    reader.finish(undecided)
+    file.check_unchanged()
+    account.findings.take(reader.diagnostics)
+    _decide(account)
+    target: Any = (reader.state.replay.config or {}).get("target")
+    if is_number(target):
+        account.targets[0] = target
+    name = reader.dialect.name if reader.dialect else None
+    return account._replace(log=Log(path, name, reader.lines, reader.records, reader.state, []))
+
+
+def _note(account: Account, event: Event) -> None:
+    """Take an event that was folded."""
+    segment = account.state.segment
+    if isinstance(event, Runs):
+        account.starts.setdefault(segment.ordinal if segment else 0, len(account.columns))
+        account.columns.add(event)
+    elif isinstance(event, Header) and segment is not None:
+        _take_target(account, segment.ordinal, event.detail)
+    elif isinstance(event, Decision):
+        reason = _text(event.detail.get("reason"))
+        if event.action == "stop":
+            account.ending[:] = [f"stop: {reason}"]
+        else:
+            account.reasons[event.run] = (event.action, reason)
+    elif isinstance(event, Lifecycle):
+        account.ending[:] = [f"{event.kind}: {_text(event.detail.get('reason', event.detail.get('note')))}"]
+
+
+def _take_target(account: Account, ordinal: int, detail: Mapping[str, Any]) -> None:
+    account.targets.pop(ordinal, None)  # of a header that this one replaces
+    target: Any = detail.get("target")
+    if is_number(target):
+        account.targets[ordinal] = target
+
+
+def _text(value: object) -> str:
+    return plain(value) if isinstance(value, str) else ""
+
+
+def _decide(account: Account) -> None:
+    """Give each result of a state-protocol log the status that its decisions left it with."""
+    if account.state.dialect == "state-protocol":
+        results = account.state.results
+        account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
