@@ -1,45 +1,165 @@
-"""`export`: logs written back from the mirror, over nothing that the mirror knows."""
+"""`export`: logs written back from the mirror, a view's rows, or a workbook, over nothing that the mirror knows."""
 
+import io
 import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import click
 
 from ledger.cli.mirrored import kept_files, marks_of, named_sessions, reading_mirror
-from ledger.cli.options import db_option, format_option, replace_file, shown
+from ledger.cli.options import db_option, format_option, replace_file, shown, stdout_text
+from ledger.cli.progress import progress
+from ledger.cli.rows import filter_options, filters, reading, write_rows
 from ledger.errors import LedgerError
-from ledger.mirror import store
+from ledger.exports import by_name as format_by_name
+from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path
+from ledger.mirror.queries import Filters
 from ledger.mirror.store import Session
+from ledger.mirror.views import VIEWS
+from ledger.mirror.views import by_name as view_by_name
+
+_FORMATS = ("jsonl", "xlsx", "csv", "tsv", "markdown", "json")
+_WITH_BOM = ("csv", "tsv")
 
 
 @click.command()
 @click.argument("log", required=False)
-@click.option("--all", "every", is_flag=True, help="Export every session; needs -o FOLDER.")
+@click.option("--all", "every", is_flag=True, help="Export every log; needs -o FOLDER.")
 @click.option(
     "-o", "--output", default="-", show_default=True, metavar="FILE|FOLDER", help="Where to; - is standard output."
 )
-@format_option("jsonl", default="jsonl")
+@format_option(*_FORMATS, default="jsonl")
+@click.option("--view", type=click.Choice([view.name for view in VIEWS]), help="Export the rows of this view.")
+@click.option("--bom", is_flag=True, help="Begin csv or tsv with a byte order mark, by which Excel knows UTF-8.")
+@filter_options
 @db_option
-def export(log: str | None, every: bool, output: str, format_name: str, db: str | None) -> None:
-    """Write a mirrored log back, byte for byte, from the mirror alone.
+def export(
+    log: str | None, every: bool, output: str, format_name: str, view: str | None, bom: bool, db: str | None,
+    **narrowing: Any,
+) -> None:  # fmt: skip
+    """Write a mirrored log back, byte for byte; or a view's rows; or a workbook of everything.
 
     A codex log exported to a folder comes with its run.json. With --all each log gets a folder of its own, in which it
     keeps its relative path. A mirrored log that holds anything else is never replaced, nor is the mirror.
+
+    --view and --format xlsx take all sessions, or those of LOG and of the filters. A workbook has a sheet for each of
+    sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status is the
+    runs' alone.
 
     \b
     Example:
       ledger export autoresearch.jsonl -o copy.jsonl
       ledger export --all -o backup/
+      ledger export --format xlsx -o summary.xlsx
+      ledger export --view runs --format csv --bom --status keep -o kept.csv
     """
-    if every and output == "-":
-        raise click.UsageError("--all needs -o FOLDER")
-    with reading_mirror(db) as raw:
+    asked = Asked(log, every, output, format_name, view, bom, db, filters(**narrowing))
+    if format_name == "xlsx":
+        _export_workbook(asked)
+    elif view is not None:
+        _export_rows(asked, view)
+    else:
+        _export_logs(asked)
+
+
+class Asked(NamedTuple):
+    """Hold what the command line says."""
+
+    log: str | None
+    every: bool
+    output: str
+    format_name: str
+    view: str | None
+    bom: bool
+    db: str | None
+    filters: Filters
+
+    def refuse(self, *reasons: tuple[bool, str]) -> None:
+        """Raise click.UsageError with the first reason that holds."""
+        for holds, reason in reasons:
+            if holds:
+                raise click.UsageError(reason)
+
+    def narrowed(self, raw: sqlite3.Connection) -> Filters:
+        """Give the filters, which LOG is one of."""
+        if self.log is None:
+            return self.filters
+        return self.filters._replace(sessions=tuple(one.key for one in named_sessions(raw, (self.log,))))
+
+    def file(self, raw: sqlite3.Connection | None) -> Path:
+        """Say which file to write. Raises LedgerError if it is a folder, or one that an export never replaces."""
+        target = Path(self.output)
+        if target.is_dir() or self.output.endswith("/"):
+            raise LedgerError(f"{shown(target)} is a folder; name a file in it with -o")
+        if raw is not None and (what := _kept(target, kept_files(raw, mirror_path(self.db)))):
+            raise _never(target, what)
+        return target
+
+
+def _export_workbook(asked: Asked) -> None:
+    from ledger.exports.workbook.book import STEPS, write
+
+    asked.refuse(
+        (asked.view is not None, "a workbook has a sheet for each view: leave --view out"),
+        (asked.every, "--all is for logs: a workbook has every session anyway"),
+        (asked.bom, "--bom is for csv and tsv"),
+        (bool(asked.filters.sort) or asked.filters.limit is not None, "--sort and --limit need --view"),
+        (asked.log is not None and bool(asked.filters.sessions), "name the log, or use --session, not both"),
+    )
+    if asked.output == "-" and sys.stdout.isatty():
+        raise LedgerError("a workbook is nothing to read here; name a file with -o, such as -o summary.xlsx")
+    with reading(asked.db) as raw:
+        wanted = asked.filters if raw is None else asked.narrowed(raw)
+
+        def put(file: IO[bytes]) -> None:
+            for _ in progress(write(raw, wanted, file), "writing sheets", STEPS):
+                pass
+
+        if asked.output == "-":
+            put(sys.stdout.buffer)
+        else:
+            replace_file(asked.file(raw), put)
+
+
+def _export_rows(asked: Asked, name: str) -> None:
+    asked.refuse(
+        (asked.every, "--all is for logs: a view has every session anyway"),
+        (asked.bom and asked.format_name not in _WITH_BOM, "--bom is for csv and tsv"),
+        (asked.log is not None and bool(asked.filters.sessions), "name the log, or use --session, not both"),
+    )
+    view = view_by_name(name)
+    with reading(asked.db) as raw:
+        rows: queries.Rows = iter(()) if raw is None else queries.query(raw, view, asked.narrowed(raw))
+        if asked.output != "-":
+            replace_file(asked.file(raw), partial(_put_rows, asked, view.columns, rows))
+            return
+        if asked.bom:
+            stdout_text().write("\ufeff")
+        write_rows(asked.format_name, view.columns, rows)
+
+
+def _put_rows(asked: Asked, columns: tuple[str, ...], rows: queries.Rows, file: IO[bytes]) -> None:
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    text.write("\ufeff" if asked.bom else "")
+    format_by_name(asked.format_name).write(columns, rows, text)
+    text.detach()
+
+
+def _export_logs(asked: Asked) -> None:
+    log, every, output = asked.log, asked.every, asked.output
+    asked.refuse(
+        (asked.format_name != "jsonl", f"{asked.format_name} is for rows: say which with --view, such as --view runs"),
+        (asked.bom, "--bom is for csv and tsv"),
+        (asked.filters != Filters(), "a log is exported whole: filters need --view or --format xlsx"),
+        (every and output == "-", "--all needs -o FOLDER"),
+    )
+    with reading_mirror(asked.db) as raw:
         sessions = named_sessions(raw, (log,) if log else (), every=every)
         if not every and len(sessions) > 1:
             raise click.UsageError(f"{log} means {len(sessions)} sessions; name one, or use --all")
@@ -47,7 +167,7 @@ def export(log: str | None, every: bool, output: str, format_name: str, db: str 
             sys.stdout.buffer.writelines(store.stored(raw, sessions[0].id))
             sys.stdout.buffer.flush()
         else:
-            _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_path(db)))
+            _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_path(asked.db)))
 
 
 class Copy(NamedTuple):
@@ -74,14 +194,21 @@ def _write(copies: list[Copy], kept: dict[object, str]) -> None:
     """Write copies, none of them if one would replace a file that is kept. What is there already is left alone."""
     wanted = []
     for copy in copies:
-        what = next((kept[mark] for mark in marks_of(copy.target) if mark in kept), None)
+        what = _kept(copy.target, kept)
         if what is None:
             wanted.append(copy)
         elif not _holds(copy):
-            name = shown(copy.target)
-            raise LedgerError(f"{name} is {what}, which an export never replaces; name another place with -o")
+            raise _never(copy.target, what)
     for target, parts in wanted:
         replace_file(target, partial(_put, parts))
+
+
+def _kept(target: Path, kept: dict[object, str]) -> str | None:
+    return next((kept[mark] for mark in marks_of(target) if mark in kept), None)
+
+
+def _never(target: Path, what: str) -> LedgerError:
+    return LedgerError(f"{shown(target)} is {what}, which an export never replaces; name another place with -o")
 
 
 def _put(parts: Callable[[], Iterable[bytes]], file: IO[bytes]) -> None:

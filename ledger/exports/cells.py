@@ -27,9 +27,14 @@ def text_of(value: Value) -> str:
     return "" if value is None else str(value)
 
 
+def is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet would take a text for a formula."""
+    return text.startswith(_FORMULA)
+
+
 def inert(value: Value) -> str:
     """Write a cell so that no spreadsheet takes a text for a formula; numbers keep their sign."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else text_of(tidy(value))
+    return f"'{value}" if isinstance(value, str) and is_formula(value) else text_of(tidy(value))
 
 
 def distinct(columns: Sequence[str]) -> list[str]:

@@ -1,0 +1,1 @@
+"""The mirror as one workbook for spreadsheets: XLSX, written row by row."""
