@@ -86,17 +86,25 @@ def _no_lock(path: Path, error: OSError | None) -> LedgerError:
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether a process holds the lock of a side file; a link, or no regular file, is nobody's lock."""
+    """Tell whether a process holds the lock of a side file; a link, or no regular file, is nobody's lock.
+
+    The look itself is a lock that looks share, so that two of them do not take each other for a holder.
+    """
+    import portalocker
+
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return False
+        descriptor = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
     except OSError:
         return False
     try:
-        with locked(path, 0):
-            return False
-    except LedgerError:
+        portalocker.lock(descriptor, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.LockException:
         return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def append(log: Path, data: bytes, size: int) -> None:
@@ -118,19 +126,35 @@ def append(log: Path, data: bytes, size: int) -> None:
 
 
 def create(log: Path, data: bytes) -> None:
-    """Make a log of these lines, in a folder that exists, and make both durable. Raises LedgerError if it exists."""
+    """Make a log of these lines, in a folder that exists, and make both durable. Raises LedgerError if it exists.
+
+    It is there whole or not at all: an empty log would be in everybody's way.
+    """
+    fresh = log.with_name(f"{log.name}.{os.urandom(6).hex()}")
     try:
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise _failed(log, error) from None
     try:
-        _write(descriptor, log, data, 0)
-    except LedgerError:
-        log.unlink(missing_ok=True)
-        raise
+        try:
+            _write(descriptor, log, data, 0)
+        finally:
+            os.close(descriptor)
+        _name(fresh, log)
     finally:
-        os.close(descriptor)
+        fresh.unlink(missing_ok=True)
     sync_folder(log.parent)
+
+
+def _name(fresh: Path, log: Path) -> None:
+    try:
+        os.link(fresh, log)
+    except FileExistsError as error:
+        raise _failed(log, error) from None
+    except OSError:  # a file system without links
+        if log.exists():
+            raise LedgerError(f"cannot write {show_path(log)}: file exists; nothing was written") from None
+        fresh.rename(log)
 
 
 def sync_folder(folder: Path) -> None:

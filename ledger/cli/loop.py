@@ -68,7 +68,7 @@ def run(
             lambda history: _before(session, history, line) if hooks else None,
             lambda entry: _logged(session, entry, line, hooks=hooks),
         )
-        attempt(session, wishes, Limits(max_iterations), listener)
+        attempt(session, wishes, Limits(max_iterations, repeat=repeat), listener)
 
 
 def _wishes(
@@ -150,7 +150,7 @@ def loop(
     check_free(session)
     if resume:
         _check_resume(session)
-    plan = Plan(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks)
+    plan = Plan(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks, resume)
     _detach(session, plan, log) if detached else _drive(session, plan)
 
 
@@ -190,7 +190,8 @@ def _detach(session: Session, plan: Any, log: str | None) -> None:
     options = {"--agent": plan.agent, "--max-iterations": plan.max_iterations, "--minutes": plan.minutes,
                "--agent-timeout": plan.agent_timeout, "--repeat": plan.repeat, "--log": log}  # fmt: skip
     words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-    click.echo(detach(session, [*words, *([] if plan.hooks else ["--no-hooks"])]), file=stdout_text())
+    words += [*([] if plan.hooks else ["--no-hooks"]), *(["--resume"] if plan.resume else [])]
+    click.echo(detach(session, words), file=stdout_text())
     click.echo(f"ledger: its output is in {show_path(session.side(OUTPUT))}; see ledger status, ledger stop", err=True)
 
 

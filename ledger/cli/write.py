@@ -95,8 +95,11 @@ def mark(
       ledger mark running --restart
     """
     from ledger.loop.entry import mark as append
+    from ledger.loop.settle import check_quiet
 
     session = session_of(log)
+    if not dry_run:
+        check_quiet(session)
     entry = append(session, state, now_ms(), ack=backstop_ack, reason=reason, restart=restart, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=False)
 
@@ -113,13 +116,13 @@ def cancel(dry_run: bool, log: str | None) -> None:
     Example:
       ledger cancel
     """
-    from ledger.loop.background import stop_and_wait
     from ledger.loop.entry import cancel as append
+    from ledger.loop.settle import settle
     from ledger.loop.summary import summary
 
     session = session_of(log)
     if not dry_run:
-        stop_and_wait(session, lambda said: click.echo(f"ledger: {said}", err=True))
+        settle(session, lambda said: click.echo(f"ledger: {said}", err=True))
     entry = append(session, now_ms(), dry=dry_run)
     click.echo(summary(entry.history), file=stdout_text(), nl=False)
     entry_report(session, entry, dry=dry_run, hooks=False)

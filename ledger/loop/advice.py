@@ -61,5 +61,8 @@ def _end(state: State, verdict: Verdict) -> str:
     if state.dialect == "state-protocol":
         return "Report it; `ledger decide RUN stop --reason TEXT` concludes the session."
     if verdict.verdict == "wall":
-        return "Report it with `ledger mark wall`; another direction starts as a new segment with `ledger init`."
+        return (
+            "Report it with `ledger mark wall`; another direction starts with `ledger mark running --restart` and a new"
+            " segment, `ledger init`."
+        )
     return "Report it with `ledger mark done`, or raise the limit if a person says so."

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from ledger.appending import locked
 from ledger.errors import LedgerError
+from ledger.jsontext import decode, dump
 from ledger.loop import ground, iterate
 from ledger.loop.entry import Entry
 from ledger.loop.git import Git
-from ledger.loop.history import History, read, sound
+from ledger.loop.history import History, read, secondary_names, sound
 from ledger.loop.iterate import Say, Step
 from ledger.loop.journal import Journal, Wishes
 from ledger.loop.judging import judge_session
@@ -18,7 +19,6 @@ from ledger.loop.scope import Scope
 from ledger.loop.scope import find as find_scope
 from ledger.loop.session import Session
 from ledger.loop.writer import check_open
-from ledger.state import State
 from ledger.times import now_ms
 
 LOCK = "run.lock"
@@ -30,10 +30,14 @@ _CODEX_LACKS = ("keep_equal", "discard", "max_regress")
 
 
 class Limits(NamedTuple):
-    """Hold what the caller limits: runs of the segment (None: nobody's word), and the scope, where it is known."""
+    """Hold what the caller limits: runs of the segment (None: nobody's word), and the scope, where it is known.
+
+    `repeat` is how often a baseline is measured.
+    """
 
     max_iterations: int | None = None
     scope: Scope | None = None
+    repeat: int = 1
 
 
 class Listener(NamedTuple):
@@ -55,13 +59,12 @@ def attempt(
     undone.
     """
     with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"):
-        step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step)
+        step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step, listener.logged)
         try:
-            if _resume(step, wishes, listener) or recover_only:
+            if _resume(step, wishes) or recover_only:
                 return
             history = sound(read(session.log))
-            check_open(history.state)
-            ground.check_verdict(judge_session(history.state, session, limits.max_iterations, now_ms()))
+            _check(session, history, limits)
             ground.check_repository(session, history)
             _fresh(step, history, wishes, limits, listener)
         except KeyboardInterrupt:
@@ -69,33 +72,41 @@ def attempt(
             raise
 
 
-def _resume(step: Step, wishes: Wishes | None, listener: Listener) -> bool:
+def _check(session: Session, history: History, limits: Limits) -> None:
+    check_open(history.state)
+    ground.check_verdict(judge_session(history.state, session, limits.max_iterations, now_ms()))
+
+
+def _resume(step: Step, wishes: Wishes | None) -> bool:
     """Finish or undo a half-done iteration; tell whether that was all that the caller came for."""
     if step.git.top() is None:
         return False
     found, finished = recover(step)
     if finished is None:
         return False
-    listener.logged(finished)
     return found and (wishes is None or not ground.changed(step.session, step.git))
 
 
 def _fresh(step: Step, history: History, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:
     state = history.state
     if wishes is None:
-        listener.logged(_baseline(step, history))
+        _baseline(step, history, limits.repeat)
         return
-    _check_wishes(state, wishes)
+    _check_wishes(history, wishes)
     paths = ground.changed_files(step.session, step.git, limits.scope or find_scope(step.session, state))
     if not paths:
         raise LedgerError("nothing was changed: edit the code in scope first (--baseline measures it as it is)")
-    if state.dialect != "codex" and state.current().baseline is None:
+    step.git.unstage()  # what was staged is a change like any other; a file staged and gone again is none
+    if not (paths := ground.changed(step.session, step.git)):
+        raise LedgerError("nothing was changed but the index: edit the code in scope first")
+    if state.dialect != "codex" and state.current().best is None:
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
-        listener.logged(_baseline(step, history, paths))
+        _baseline(step, history, wishes.repeat, paths)
         history = sound(read(step.session.log))
+        _check(step.session, history, limits)
     listener.ahead(history)
     entry = _begun(step, history, wishes._asdict(), paths)
-    listener.logged(iterate.conduct(step, iterate.commit(step, entry)))
+    iterate.conduct(step, iterate.commit(step, entry))
 
 
 def _begun(
@@ -107,12 +118,12 @@ def _begun(
     return Journal(number, branch, base, paths, wishes, baseline).save(step.session)
 
 
-def _baseline(step: Step, history: History, beside: list[str] | None = None) -> Entry:
+def _baseline(step: Step, history: History, repeat: int, beside: list[str] | None = None) -> None:
     """Measure the tree as HEAD has it; files `beside` it are put away meanwhile."""
     state = history.state
     if state.dialect == "codex":
         raise LedgerError("a codex run has its baseline from ledger init")
-    if state.current().baseline is not None:
+    if state.current().best is not None:
         raise LedgerError(
             f"the segment has its baseline, run {state.current().baseline_run}; ledger init opens a new one"
         )
@@ -121,7 +132,7 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
             f"the baseline is the unchanged tree, but this differs from HEAD: {ground.listed(changed)}; commit it, have"
             " git ignore it, or take it away"
         )
-    entry = _begun(step, history, Wishes(BASELINE)._asdict(), [], baseline=True)
+    entry = _begun(step, history, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
     logged = iterate.conduct(step, iterate.shelve(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):
@@ -129,14 +140,19 @@ def _baseline(step: Step, history: History, beside: list[str] | None = None) -> 
             f"the unchanged tree could not be measured ({run.status}), so a change cannot either; it is logged as run"
             f" {run.run}, and your changes are still there"
         )
-    return logged
 
 
-def _check_wishes(state: State, wishes: Wishes) -> None:
+def _check_wishes(history: History, wishes: Wishes) -> None:
+    state = history.state
+    if decode(dump({"deeper": {"than": {"any": dict(wishes.asi)}}}).encode()).notes:
+        raise LedgerError("the asi cannot be logged: it nests too deeply, or has a number that no log can hold")
     if state.dialect == "codex":
+        if wishes.repeat > 1:
+            raise LedgerError("a codex trial is measured once: --repeat is for the other protocols")
         if lacking := [name.replace("_", "-") for name in _CODEX_LACKS if getattr(wishes, name)]:
             raise LedgerError(f"a codex history has no place for --{', --'.join(lacking)}: only better trials are kept")
         return
-    unknown = [name for name in wishes.max_regress if name not in state.current().names]
-    if unknown and state.current().names:
+    known = secondary_names(history)
+    unknown = [name for name in wishes.max_regress if name not in known]
+    if unknown:
         raise LedgerError(f"--max-regress: no run of the segment measured {', '.join(unknown)}")

@@ -103,8 +103,8 @@ class Registration:
 def registered(session: Session, agent: str) -> Iterator[Registration]:
     """Be the session's one loop. Raises LedgerError if another one is at work."""
     check_free(session)
+    session.side(STOP).unlink(missing_ok=True)  # ahead of the lock, by which a stop finds the loop
     with locked(session.side(LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
-        session.side(STOP).unlink(missing_ok=True)
         yield Registration(session, agent)
 
 

@@ -40,7 +40,7 @@ def note(session: Session, git: Git) -> Before:
 def check_log(session: Session, before: Before) -> None:
     """Put the log back if the agent rewrote it, or appended what makes it unsound; its version is kept beside.
 
-    Raises LedgerError if that was so. Sound records that were appended, such as a marker, stay.
+    Raises LedgerError if that was so. Sound records that were appended stay: another writer may have done that.
     """
     _make_folder(session.log.parent)
     with locked(lock_of(session.log)):

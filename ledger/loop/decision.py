@@ -69,9 +69,14 @@ def _regressed(name: str, limit: Decimal, before: object, after: object) -> str:
 
     A limit of 50 allows a rise by 50 %; one of -20, for a metric of which more is better, a fall by 20 %.
     """
-    if not is_number(before) or not is_number(after) or not decimal(before):  # type: ignore[arg-type]
+    if not is_number(before):
         return ""
+    if not is_number(after):
+        return f"{name} was not measured, and has a limit"
     old, new = decimal(before), decimal(after)  # type: ignore[arg-type]  # is_number says so
+    if not old:
+        worse = new > old if limit >= 0 else new < old
+        return f"{name} went from 0 to {text(after)} (limit {_short(limit)} %)" if worse else ""  # type: ignore[arg-type]
     change = (new - old) / abs(old) * 100
     if change <= limit if limit >= 0 else change >= limit:
         return ""

@@ -38,6 +38,7 @@ class Plan(NamedTuple):
     agent_timeout: float | None = None
     repeat: int = 1
     hooks: bool = True
+    resume: bool = False
 
 
 class Ears(NamedTuple):
@@ -56,7 +57,7 @@ def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: E
     """
     begun, idle = time.monotonic(), 0
     if journal.load(session) is None:
-        check_open(sound(read(session.log)).state)
+        _check_start(session, resume=plan.resume)
 
     def watch(name: str) -> None:
         place.step(name)
@@ -76,7 +77,7 @@ def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: E
             return close(session, over, verdict, ears.say)
         place.check()
         ground.check_repository(session, history)
-        if history.state.current().baseline is None and history.state.dialect != "codex":
+        if history.state.current().best is None and history.state.dialect != "codex":
             _baseline(session, plan, ears, watch)
             continue
         idle = 0 if _turn(session, plan, history, verdict, ears, watch) else idle + 1
@@ -87,8 +88,23 @@ def drive(session: Session, plan: Plan, place: Registration, wish: Wish, ears: E
             )
 
 
+def _check_start(session: Session, *, resume: bool) -> None:
+    """Raise LedgerError for a concluded session, and for changes that are no agent's: a loop would revert them.
+
+    Who resumes takes them as what an interrupted turn left.
+    """
+    history = sound(read(session.log))
+    check_open(history.state)
+    git = ground.check_repository(session, history)
+    if not resume and (left := ground.changed(session, git)):
+        raise LedgerError(
+            f"changed before the loop began: {ground.listed(left)}; commit it, put it away with git stash, measure it"
+            " with ledger run --description TEXT, or leave it to the agent with --resume"
+        )
+
+
 def _baseline(session: Session, plan: Plan, ears: Ears, watch: Say) -> None:
-    for entry in _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch):
+    for entry in _attempt(session, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears, watch):
         if entry.run is not None and entry.run.status not in ("keep", "baseline"):
             raise LedgerError(
                 f"the unchanged tree could not be measured ({entry.run.status}), so no change can be: mend the measure"
@@ -109,13 +125,18 @@ def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears
         history = sound(read(session.log))
     before = bounds.note(session, git)
     watch("agent")
-    called = _call(session, plan, history, verdict)
+    notes = steer.pending(session)
+    text = brief(session, history, verdict, now_ms(), notes=notes)
+    called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
     _tell_end(session, called, ears)
     bounds.check_log(session, before)
+    steer.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next
     if said := bounds.undo_commits(git, before):
         ears.say(f"the agent: {said}")
         steer.add(session, "loop", said)
     after = sound(read(session.log))
+    if (last := after.last()) is not None and last.place.offset >= len(before.log):
+        ears.say(f"run {last.run} was logged during the agent's turn, and not by the loop: see whether it is true")
     if judge_session(after.state, session, plan.max_iterations, now_ms()).verdict != "continue":
         return True  # a marker of the agent's or a person's, which the loop heeds next
     paths = ground.changed_files(session, git, scope)
@@ -132,18 +153,6 @@ def _turn(session: Session, plan: Plan, history: History, verdict: Verdict, ears
     limits = Limits(plan.max_iterations, scope)
     _attempt(session, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
     return True
-
-
-def _call(session: Session, plan: Plan, history: History, verdict: Verdict) -> agents.Call:
-    """Brief the agent and let it take its turn; what was to be told in one that is interrupted is told in the next."""
-    notes = steer.take(session)
-    try:
-        text = brief(session, history, verdict, now_ms(), notes=notes)
-        return agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
-    except BaseException:
-        for note in notes:
-            steer.add(session, note.source, note.text)
-        raise
 
 
 def _attempt(

@@ -8,9 +8,10 @@ from ledger.diagnostics import Diagnostic
 from ledger.errors import LedgerError
 from ledger.events import Run
 from ledger.loop import records, snapshot
-from ledger.loop.history import History
+from ledger.loop.history import History, secondary_names
 from ledger.loop.session import Session
 from ledger.loop.writer import Pen, check_open, concluded, writing
+from ledger.segment import KEPT
 from ledger.state import State
 
 SHORT = 7
@@ -35,12 +36,12 @@ def log_run(
     Raises LedgerError for a keep after failed checks, a missing secondary metric without `force`, a concluded session,
     a log with errors, and for a codex log, whose iterations need the commits that `ledger run` makes.
     """
-    if outcome.status == "keep":
+    if outcome.status in KEPT:
         outcome = _kept(session, outcome)
     with writing(session.log, dry=dry) as pen:
         _check_hand(pen.state)
         check_open(pen.state)
-        missing = records.missing_metrics(pen.state.current(), outcome)
+        missing = records.missing_metrics(secondary_names(pen.history), outcome)
         if missing and not force:
             raise LedgerError(
                 f"the segment also measures {', '.join(missing)}: give them with --metrics, say in --asi why one is"
@@ -51,13 +52,19 @@ def log_run(
 
 
 def _kept(session: Session, outcome: records.Outcome) -> records.Outcome:
-    from ledger.loop import remembered  # with git and all that measures, which other runs do without
     from ledger.loop.git import Git
+
+    _check_checks(session)
+    head = outcome.commit or Git(session.workdir).head() or ""
+    return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
+
+
+def _check_checks(session: Session) -> None:
+    """Raise LedgerError if the files as they are now failed their checks when they were measured last."""
+    from ledger.loop import remembered  # with git and all that measures, which other runs do without
 
     if failed := remembered.failed_checks(session):
         raise LedgerError(f"no keep after failed checks: {failed}; log it as checks_failed, or measure again")
-    head = outcome.commit or Git(session.workdir).head() or ""
-    return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
 
 
 def _is_hash(text: str) -> bool:
@@ -70,7 +77,9 @@ def _check_hand(state: State) -> None:
 
 
 def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *, dry: bool = False) -> Entry:
-    """Append a decision about a result of a state-protocol log."""
+    """Append a decision about a result of a state-protocol log. Raises LedgerError for a keep after failed checks."""
+    if action in KEPT:
+        _check_checks(session)
     with writing(session.log, dry=dry) as pen:
         if pen.state.dialect != "state-protocol":
             raise LedgerError("only a state-protocol log has decisions; ledger log states the status of a run")

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ledger.appending import sync_folder
 from ledger.errors import LedgerError
 from ledger.jsontext import decode, dump
 from ledger.source import read_small, show_path
@@ -27,6 +28,8 @@ def put(path: Path, data: bytes, *, durable: bool = False) -> None:
         if mode is not None:
             temporary.chmod(mode)  # the umask may have taken some of it
         temporary.replace(path)
+        if durable:
+            sync_folder(path.parent)
     except OSError as error:
         if temporary is not None:
             with contextlib.suppress(OSError):

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from ledger.errors import LedgerError
 from ledger.source import show_path
 
 _QUIET = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_OPTIONAL_LOCKS": "0"}
+_GRACE = 2.0
+"""Seconds that git has to end once it is told to."""
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -41,18 +44,26 @@ class Git:
     def _run(
         self, arguments: Sequence[str], stdin: bytes = b"", more: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[bytes]":
+        command = ["git", *arguments]
         try:
-            return subprocess.run(
-                ["git", *arguments],
+            child = subprocess.Popen(
+                command,
                 cwd=self.folder,
                 env={**os.environ, **_QUIET, **(more or {})},
-                input=stdin,
-                capture_output=True,
-                check=False,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # a Ctrl-C is for the loop, which lets git finish
             )
         except OSError as error:
             raise LedgerError(f"cannot run git: {(error.strerror or str(error)).lower()}") from None
+        with child:
+            try:
+                out, err = child.communicate(stdin)
+            except BaseException:
+                _end(child)
+                raise
+        return subprocess.CompletedProcess(command, child.returncode, out, err)
 
     def _line(self, *arguments: str) -> str | None:
         """Give what git prints as one text; None where it fails."""
@@ -146,11 +157,11 @@ class Git:
         return {os.fsdecode(entry[3:]) for entry in listed.split(b"\0") if entry.startswith(b"??")}
 
     def commit(self, paths: Sequence[str], message: str) -> str:
-        """Commit these files as they are, and nothing else; give the commit's hash."""
+        """Commit these files as they are, and nothing else; give the commit's hash. Nothing may be staged."""
         names = b"\0".join(map(os.fsencode, paths))
         chosen = ("--pathspec-from-file=-", "--pathspec-file-nul")
         at_top = Git(self.top() or self.folder)
-        at_top.ask("--literal-pathspecs", "add", "-A", *chosen, stdin=names)
+        at_top.ask("--literal-pathspecs", "add", "-A", "-f", *chosen, stdin=names)  # tracked ones may be ignored
         at_top.ask("--literal-pathspecs", "commit", "--quiet", "--only", "-m", message, *chosen, stdin=names)
         return self.head() or ""
 
@@ -198,6 +209,8 @@ class Git:
         """Give files the content that a commit or tree has, removing those that it has not; the index stays HEAD's."""
         at_top = Git(self.top() or self.folder)
         there = {os.fsdecode(name) for name in at_top.ask("ls-tree", "-r", "-z", "--name-only", tree).split(b"\0")}
+        for path in paths:  # all of them first: a folder may stand where a file comes to be, or the other way round
+            _remove(at_top.folder, path)
         kept = [path for path in paths if path in there]
         if kept:
             names = b"\0".join(map(os.fsencode, kept))
@@ -205,11 +218,44 @@ class Git:
                 "--literal-pathspecs", "checkout", "--quiet", tree, "--pathspec-from-file=-", "--pathspec-file-nul",
                 stdin=names,
             )  # fmt: skip
-        for path in set(paths) - set(kept):
-            (at_top.folder / path).unlink(missing_ok=True)
         self.unstage()
 
-    def keep(self, name: str, tree: str, message: str) -> None:
-        """Keep a tree under `refs/ledger/NAME`, so that nothing of it is ever lost."""
-        made = os.fsdecode(self.ask("commit-tree", tree, "-m", message)).strip()
-        self.ask("update-ref", f"refs/ledger/{name}", made)
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files from the working tree."""
+        top = self.top() or self.folder
+        for path in paths:
+            _remove(top, path)
+
+    def keep_aside(self, what: str) -> str:
+        """Keep the working tree as it is under a ref of its own, so that nothing of it is lost; give the ref."""
+        name = f"refs/ledger/{what}-{time.time_ns() // 1_000_000}"
+        made = os.fsdecode(self.ask("commit-tree", self.capture(store=True), "-m", what)).strip()
+        self.ask("update-ref", name, made)
+        return name
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """End git, politely first: it removes its locks then."""
+    child.terminate()
+    try:
+        child.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def _remove(top: Path, path: str) -> None:
+    """Remove a file, and the folders that are empty without it."""
+    file = top / path
+    if file.is_dir() and not file.is_symlink():
+        return
+    try:
+        file.unlink(missing_ok=True)
+    except NotADirectoryError:
+        return
+    for folder in (top / path).parents:
+        if folder == top:
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return

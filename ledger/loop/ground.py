@@ -62,30 +62,38 @@ def check_repository(session: Session, history: History) -> Git:
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
     """List what the experiment changed. Raises LedgerError if any of it is out of scope or off limits."""
-    aside = leavings(session)
+    aside = leavings(session, git)
     outside = [path for path in scope.outside(git) if path not in aside]
     if outside:
         raise LedgerError(
             f"changed out of scope or off limits: {listed(outside)}; undo it, have git ignore it, or add it to the"
             " session's scope; nothing was committed"
         )
-    return changed(session, git)
+    found = changed(session, git)
+    if nested := [path for path in found if path.endswith("/")]:
+        raise LedgerError(f"a repository of its own is no part of an experiment: have git ignore {listed(nested)}")
+    return found
 
 
 def changed(session: Session, git: Git) -> list[str]:
     """List what differs from HEAD and is neither the session's own nor left by measuring."""
-    aside = leavings(session)
+    aside = leavings(session, git)
     return [path for path in git.changes() if path not in aside]
 
 
-def leavings(session: Session) -> set[str]:
-    """Read which untracked files measuring left behind."""
-    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
+def leavings(session: Session, git: Git) -> set[str]:
+    """Read which files measuring left behind; one that git knows meanwhile is a file like any other."""
+    noted = _noted(session)
+    return noted & git.untracked() if noted else noted
 
 
 def note_leavings(session: Session, files: set[str]) -> None:
     """Remember more of them."""
-    put_object(session.side(LEAVINGS), {"files": sorted(leavings(session) | files)})
+    put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
+
+
+def _noted(session: Session) -> set[str]:
+    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
 
 
 def listed(paths: list[str]) -> str:

@@ -20,7 +20,7 @@ def check(session: Session, history: History, git: Git) -> None:
     """Raise LedgerError if a script is not what was committed, or not what the segment's runs were measured with."""
     if history.state.dialect == "codex":
         return  # its commands stand in run.json, which never changes
-    measured = history.state.current().baseline is not None
+    measured = history.state.current().best is not None
     for name in SCRIPTS:
         path = session.file(name)
         committed = _committed(git, "HEAD", path)

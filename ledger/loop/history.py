@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.events import Event, Run, Runs
+from ledger.jsontext import load
 from ledger.log import Log, events, judged, open_reader
 from ledger.reader import Reader
 from ledger.segment import Segment
@@ -63,6 +64,17 @@ def read(path: Path, dialect: str | None = None) -> History:
     found = judged(path, reader.diagnostics)
     name = reader.dialect.name if reader.dialect else None
     return history._replace(log=Log(path, name, reader.lines, reader.records, reader.state, found))
+
+
+def secondary_names(history: History) -> list[str]:
+    """List the secondary metrics of the current segment's runs, in the order they came.
+
+    A state-protocol result keeps them among the keys that its protocol does not know.
+    """
+    if history.state.dialect != "state-protocol":
+        return list(history.state.current().names)
+    kept = [load(run.extras).get("metrics") for run in history.runs() if run.extras and '"metrics"' in run.extras]
+    return list(dict.fromkeys(name for metrics in kept if isinstance(metrics, dict) for name in metrics))
 
 
 def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:

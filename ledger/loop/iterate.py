@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.jsontext import decode
-from ledger.loop import ground, harness, journal, outcomes
+from ledger.loop import ground, harness, journal, outcomes, remembered
 from ledger.loop.decision import Rival, decide
 from ledger.loop.entry import SHORT, Entry
 from ledger.loop.git import Git
@@ -30,12 +30,13 @@ UNCHECKED = Checked("none", "", "", 0.0)
 
 
 class Step(NamedTuple):
-    """Bundle what every step needs; `watch` gets the name of each step as it begins."""
+    """Bundle what every step needs; `watch` gets the name of each step as it begins, `done` what was logged."""
 
     session: Session
     git: Git
     say: Say
     watch: Say
+    done: Callable[[Entry], object]
 
 
 def commit(step: Step, entry: Journal) -> Journal:
@@ -53,18 +54,27 @@ def commit(step: Step, entry: Journal) -> Journal:
 def conduct(step: Step, entry: Journal) -> Entry:
     """Take an iteration from where its journal stands to its end, and give what was logged.
 
-    A log tells first and the revert follows, but a codex event names its revert.
+    A log tells first and the revert follows, but a codex event names its revert. Whoever waits for what was logged is
+    told before the journal goes: twice if a kill comes in between, rather than never.
     """
-    history = sound(read(step.session.log))
-    entry = _measured(step, entry, history)
-    if history.state.dialect == "codex":
-        entry = _reverted(step, entry)
-        entry, logged = outcomes.log(step, entry)
-    else:
-        entry, logged = outcomes.log(step, entry)
-        entry = _reverted(step, entry)
-    _verify(step, entry)
+    try:
+        history = sound(read(step.session.log))
+        entry = _measured(step, entry, history)
+        if history.state.dialect == "codex":
+            entry = _reverted(step, entry)
+            entry, logged = outcomes.log(step, entry)
+        else:
+            entry, logged = outcomes.log(step, entry)
+            entry = _reverted(step, entry)
+        _verify(step, entry)
+    except LedgerError as error:
+        if entry.shelf is None:
+            raise
+        raise LedgerError(
+            f"{error}; what was changed beside it is in {entry.shelf} and comes back with its end"
+        ) from None
     unshelve(step, entry)
+    step.done(logged)
     journal.remove(step.session)
     return logged
 
@@ -73,18 +83,25 @@ def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
     """Put files that differ from HEAD away until the iteration is over."""
     if not paths:
         return entry
-    tree = step.git.capture(store=True)
-    step.git.keep(f"shelf-{entry.number}", tree, f"changed beside run {entry.number}")
-    entry = entry.save(step.session, shelf=tree, shelved=paths)
+    entry = entry.save(step.session, shelf=step.git.keep_aside(f"shelf-{entry.number}"), shelved=paths)
     step.git.restore("HEAD", paths)
     return entry
 
 
 def unshelve(step: Step, entry: Journal) -> None:
-    """Bring the files back that were put away."""
-    if entry.shelf is not None:
-        step.git.restore(entry.shelf, list(entry.shelved))
-        step.say(f"changed beside the iteration, and still there: {ground.listed(list(entry.shelved))}")
+    """Bring the files back that were put away, but for what measuring makes and what was changed again since."""
+    if entry.shelf is None:
+        return
+    newer = set(entry.shelved).intersection(ground.changed(step.session, step.git))
+    if newer:
+        step.say(
+            f"changed again since it was put away, and left so ({entry.shelf} has it): {ground.listed(sorted(newer))}"
+        )
+    made = ground.leavings(step.session, step.git)
+    back = [path for path in entry.shelved if path not in newer and path not in made]
+    step.git.restore(entry.shelf, back)
+    if back:
+        step.say(f"changed beside the iteration, and still there: {ground.listed(back)}")
 
 
 def _measured(step: Step, entry: Journal, history: History) -> Journal:
@@ -96,8 +113,7 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
     if entry.attempts >= ATTEMPTS:
         measured, checked = _given_up(entry), UNCHECKED
     else:
-        entry = entry.save(session, attempts=entry.attempts + 1)
-        before = step.git.untracked()
+        entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
         step.watch("measuring")
         if history.state.dialect == "codex":
             measured, checked, more = _verified(step, entry, history)
@@ -105,7 +121,9 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
             measured = measure(session, segment.metric_name, repeat=wishes.repeat)
             step.watch("checking")
             checked = UNCHECKED if measured.failure else check(session)
-        _tidy(step, entry, before)
+        tidy(step, entry)
+        if checked.status != "none":
+            remembered.remember(session, measured, checked)
     for said in measured.warnings:
         step.say(said)
     outcome = decide(segment, _rival(session.log, history), wishes, measured, checked)
@@ -114,7 +132,7 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
         outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
     if outcome.status in ("crash", "checks_failed"):
         step.say(f"{outcome.status}: {measured.failure or checked.failure}")
-    if segment.baseline is None and history.state.dialect != "codex":
+    if segment.best is None and history.state.dialect != "codex":
         harness.pin(session, history)
     return entry.save(session, outcome=outcome._asdict(), more=more)
 
@@ -157,18 +175,17 @@ def _rival(log: Path, history: History) -> Rival:
     return Rival(segment.best, metrics if isinstance(metrics, dict) else {})
 
 
-def _tidy(step: Step, entry: Journal, before: set[str]) -> None:
+def tidy(step: Step, entry: Journal) -> None:
     """Leave nothing of what measuring did to the tree: new files are no experiment's, tracked ones are put back."""
-    made = step.git.untracked() - before
+    if entry.before is None:
+        return
+    made = step.git.untracked().difference(entry.before)
     if made:
         ground.note_leavings(step.session, made)
-    changed = ground.changed(step.session, step.git)
-    if not changed:
-        return
-    name = f"measured-{entry.number}"
-    step.git.keep(name, step.git.capture(store=True), f"changed while run {entry.number} was measured")
-    step.git.restore("HEAD", changed)
-    step.say(f"changed while it was measured, and put back (kept as refs/ledger/{name}): {ground.listed(changed)}")
+    if changed := ground.changed(step.session, step.git):
+        kept = step.git.keep_aside(f"measured-{entry.number}")
+        step.git.restore("HEAD", changed)
+        step.say(f"changed while it was measured, and put back (kept as {kept}): {ground.listed(changed)}")
 
 
 def _reverted(step: Step, entry: Journal) -> Journal:
@@ -179,14 +196,26 @@ def _reverted(step: Step, entry: Journal) -> Journal:
     git, head = step.git, step.git.head() or ""
     if head == entry.trial:
         entry = entry.save(step.session, reverting=True)
+        _make_way(step, entry)
         return entry.save(step.session, reverted=git.revert(head))
     if git.parents(head) == [entry.trial] and git.tree(head) == git.tree(entry.base):
         return entry.save(step.session, reverted=head)
     raise LedgerError(moved(step, entry))
 
 
+def _make_way(step: Step, entry: Journal) -> None:
+    """Take files out of the way of a revert that measuring made where the experiment had removed them."""
+    assert entry.trial is not None
+    if back := step.git.untracked().intersection(step.git.differing(entry.base, entry.trial)):
+        kept = step.git.keep_aside(f"measured-{entry.number}")
+        step.git.remove(back)
+        step.say(
+            f"made while it was measured, and in the way of the revert (kept as {kept}): {ground.listed(sorted(back))}"
+        )
+
+
 def _verify(step: Step, entry: Journal) -> None:
-    """Raise LedgerError unless HEAD and tree are what the iteration should leave."""
+    """Raise LedgerError unless HEAD is what the iteration should leave; say what else the tree has."""
     due = entry.trial if entry.kept and entry.trial else entry.reverted or entry.base
     head = step.git.head() or ""
     if head != due:
@@ -195,6 +224,8 @@ def _verify(step: Step, entry: Journal) -> None:
         raise LedgerError(
             f"the revert {head[:SHORT]} did not bring back the tree of {entry.base[:SHORT]}: look at both"
         )
+    if left := ground.changed(step.session, step.git):
+        step.say(f"the tree differs from HEAD after the run: {ground.listed(left)}")
 
 
 def moved(step: Step, entry: Journal) -> str:

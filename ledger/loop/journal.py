@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
+from ledger.errors import LedgerError
 from ledger.loop.files import get_object, put_object
 from ledger.loop.session import Session
+from ledger.source import show_path
 from ledger.terminal import cut, plain
 
 FILE = "iteration.json"
@@ -29,8 +31,8 @@ class Journal(NamedTuple):
     `base` and `trial` are full hashes, `trial` None before the commit (a baseline has none), `reverted` the commit
     that undid it, `reverting` that this was begun. `outcome` is the decided run as an object, None before, `more` what
     a codex event adds. `size` and `lines` are the log's length and what was about to be appended to it; `logged` tells
-    that it was. `attempts` counts measurements begun. `shelf` is a tree with the content of the files `shelved`, which
-    were changed beside the experiment and come back after it.
+    that it was. `attempts` counts measurements begun, `before` lists the untracked files ahead of the last. `shelf` is
+    a commit with the content of the files `shelved`, which were changed beside the experiment and come back after it.
     """
 
     number: int
@@ -43,6 +45,7 @@ class Journal(NamedTuple):
     attempts: int = 0
     outcome: dict[str, Any] | None = None
     more: Mapping[str, Any] = MappingProxyType({})
+    before: Sequence[str] | None = None
     size: int | None = None
     lines: str | None = None
     logged: bool = False
@@ -70,8 +73,9 @@ class Journal(NamedTuple):
         return f"experiment: {subject}" + ("" if subject == description else f"\n\n{description}")
 
     def bears(self, message: str) -> bool:
-        """Tell whether a commit's message is this experiment's; git tidies blanks and empty lines."""
-        return message.split() == self.message.split()
+        """Tell whether a commit's message is this experiment's; git tidies blanks, and its hooks may add lines."""
+        subject = self.message.split("\n", 1)[0].split()
+        return message.split()[: len(subject)] == subject
 
     @property
     def kept(self) -> bool:
@@ -87,10 +91,16 @@ def _plain(value: Any) -> Any:
 
 
 def load(session: Session) -> Journal | None:
-    """Read the journal of a half-done iteration; None if there is none."""
-    found = get_object(session.side(FILE))
-    if found is None or not {"number", "branch", "base", "paths", "wishes"} <= found.keys():
+    """Read the journal of a half-done iteration; None if there is none. Raises LedgerError if it cannot be read."""
+    path = session.side(FILE)
+    found = get_object(path)
+    if found is None and not path.exists():
         return None
+    if found is None or not {"number", "branch", "base", "paths", "wishes"} <= found.keys():
+        raise LedgerError(
+            f"an iteration was under way, but {show_path(path)} cannot be read: see in git log whether its experiment"
+            " has to be reverted, then remove that file"
+        )
     return Journal(**{name: found[name] for name in Journal._fields if name in found})
 
 

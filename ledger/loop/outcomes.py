@@ -9,7 +9,7 @@ from ledger.loop.entry import Entry
 from ledger.loop.journal import Journal
 from ledger.loop.records import Outcome, Record
 from ledger.loop.session import Session
-from ledger.loop.writer import writing
+from ledger.loop.writer import check_open, writing
 from ledger.numbers import Number, better, is_number, text
 from ledger.state import State
 from ledger.times import now_ms
@@ -31,8 +31,10 @@ def log(step: _Step, entry: Journal) -> tuple[Journal, Entry]:
         if entry.logged or _is_there(session, entry):
             size, end = entry.size or 0, (entry.size or 0) + len((entry.lines or "").encode())
             found = [run for run in pen.history.runs() if size <= run.place.offset < end]
-            logged = Entry((), found[0] if found else None, pen.history, (), None)
+            problem = snapshot.refresh(session, pen.history)
+            logged = Entry((), found[0] if found else None, pen.history, (), problem)
             return entry.save(session, logged=True), logged
+        check_open(pen.state)
         made = _records(pen.state, entry)
         saved = [entry]
         runs = pen.append(

@@ -152,9 +152,9 @@ def confidence_with(segment: Segment, status: str, metric: Number) -> float | No
     return score(float(best), float(baseline), segment.direction, measured)
 
 
-def missing_metrics(segment: Segment, outcome: Outcome) -> list[str]:
-    """List the secondary metrics that the segment has and this run lacks without a word about them in its `asi`."""
+def missing_metrics(names: Sequence[str], outcome: Outcome) -> list[str]:
+    """List the secondary metrics among `names` that this run lacks without a word about them in its `asi`."""
     if outcome.status == "crash":
         return []
     said = dump(dict(outcome.asi))
-    return [name for name in segment.names if name not in outcome.metrics and not mentions(said, name)]
+    return [name for name in names if name not in outcome.metrics and not mentions(said, name)]

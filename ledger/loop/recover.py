@@ -1,18 +1,23 @@
 """An iteration that a kill, a crash or a reboot left half done: found, finished or undone, and told (PROTOCOLS 7)."""
 
+import contextlib
+import os
 import time
 from pathlib import Path
 
 from ledger.errors import LedgerError
-from ledger.loop import ground, iterate, journal
+from ledger.loop import ground, harness, iterate, journal
 from ledger.loop.entry import SHORT, Entry
+from ledger.loop.history import read, sound
 from ledger.loop.iterate import Step
 from ledger.loop.journal import Journal
 from ledger.loop.outcomes import complete
-from ledger.source import read_small
+from ledger.source import read_small, show_path
 
-LOCK_PATIENCE = 3.0
-"""Seconds that a git process which outlived its caller may still take."""
+LOCK_PATIENCE = 10.0
+"""Seconds to wait for a git process that outlived its caller."""
+LOCK_AGE = 120.0
+"""Seconds after which a lock of git's is nobody's: it was there before the wait, and no git takes that long here."""
 
 
 def recover(step: Step) -> tuple[bool, Entry | None]:
@@ -31,6 +36,8 @@ def recover(step: Step) -> tuple[bool, Entry | None]:
     found = _committed(step, entry)
     if found is None:
         return True, None
+    if found.outcome is None:
+        harness.check(step.session, sound(read(step.session.log)), step.git)
     logged = iterate.conduct(step, _cleared(step, found))
     step.say(f"run {entry.number} is finished now")
     return True, logged
@@ -50,10 +57,9 @@ def _committed(step: Step, entry: Journal) -> Journal | None:
     if entry.trial is not None:
         return entry
     if entry.baseline:
-        if entry.outcome is not None:
-            return entry
-        _drop(step, entry, "nothing was logged, so it is measured anew")
-        return None
+        if head != entry.base:
+            raise LedgerError(iterate.moved(step, entry))
+        return entry
     if head == entry.base:
         step.git.unstage()
         _drop(step, entry, "nothing was committed, its changes are in the working tree")
@@ -81,10 +87,15 @@ def _cleared(step: Step, entry: Journal) -> Journal:
     rest = [path for path in changed if path not in torn]
     if entry.shelf is None:
         return iterate.shelve(step, entry, rest)
-    if rest:
-        git.keep(f"shelf-{entry.number}-again", git.capture(store=True), f"changed beside run {entry.number}")
-        git.restore("HEAD", rest)
-    return entry
+    if not rest:
+        return entry
+    # One shelf holds both, the newer content of a file counting; one that is missing was being brought back.
+    top = git.top() or step.session.workdir
+    newer = [path for path in rest if path not in entry.shelved or os.path.lexists(top / path)]
+    older = [path for path in entry.shelved if path not in newer]
+    git.restore(entry.shelf, older)
+    step.say(f"changed since the iteration began, like what {entry.shelf} has: {ground.listed(newer)}")
+    return iterate.shelve(step, entry, [*newer, *older])
 
 
 def _torn(step: Step, entry: Journal, changed: list[str]) -> list[str]:
@@ -107,7 +118,10 @@ def _forget_revert(private: Path) -> None:
 
 
 def _free_locks(step: Step) -> None:
-    """Wait for a git process that outlived its caller; remove the locks of one that did not."""
+    """Wait for a git process that outlived its caller; remove the locks of one that did not, as after a power cut.
+
+    Raises LedgerError for a lock that may still be somebody's.
+    """
     private = step.git.private()
     branch = step.git.branch()
     locks = [
@@ -119,8 +133,11 @@ def _free_locks(step: Step) -> None:
     while (held := [lock for lock in locks if lock.exists()]) and time.monotonic() < deadline:
         time.sleep(0.05)
     for lock in held:
-        lock.unlink(missing_ok=True)
-        step.say(f"removed {lock}, which a killed git left")
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - lock.stat().st_mtime < LOCK_AGE:
+                raise LedgerError(f"git is at work here: {show_path(lock)} is there; if no git is running, remove it")
+            lock.unlink()
+            step.say(f"removed {lock}, which a killed git left")
 
 
 def abandon(step: Step) -> None:
@@ -128,6 +145,8 @@ def abandon(step: Step) -> None:
     entry = journal.load(step.session)
     if entry is None:
         return
+    if entry.outcome is None:
+        iterate.tidy(step, entry)
     if entry.outcome is not None:
         iterate.conduct(step, entry)
         step.say(f"run {entry.number} was decided already, so it is logged")

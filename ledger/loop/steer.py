@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ledger.appending import locked
 from ledger.errors import LedgerError
 from ledger.jsontext import WHITE, decode, dump
+from ledger.loop.files import put
 from ledger.loop.session import Session
 from ledger.source import read_small, show_path
 from ledger.times import iso
@@ -47,6 +48,20 @@ def pending(session: Session) -> list[Note]:
     """List the queued texts, oldest first, and leave them there. A damaged line is given as it stands, not lost."""
     data = read_small(session.side(QUEUE), 1 << 30) or b""
     return [_note(line) for line in data.split(b"\n") if line.strip(WHITE)]
+
+
+def drop(session: Session, told: list[Note]) -> None:
+    """Take texts that were told off the queue; what came since stays."""
+    with locked(session.side(LOCK)):
+        path = session.side(QUEUE)
+        lines = [line for line in (read_small(path, 1 << 30) or b"").split(b"\n") if line.strip(WHITE)]
+        for note in told:
+            if lines and _note(lines[0]) == note:
+                lines.pop(0)
+        try:
+            put(path, b"".join(line + b"\n" for line in lines), durable=True) if lines else path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _failed(session, error) from None
 
 
 def take(session: Session) -> list[Note]:

@@ -49,7 +49,15 @@ def test_a_concluded_session_moves_and_its_tools_stay(tmp_path):
         "AUTORESEARCH_STATE.json",
         "autoresearch-dashboard.md",
     }
-    assert names(tmp_path / ".auto") == {"archive", "hooks", "measure.sh", "checks.sh", "config.json", "log.lock"}
+    assert names(tmp_path / ".auto") == {
+        "archive",
+        "hooks",
+        "measure.sh",
+        "checks.sh",
+        "config.json",
+        "log.lock",
+        "log.run.lock",
+    }
     assert ledger(tmp_path, "check", place / "log.jsonl").code == 0
     assert session(tmp_path, *SPEED).code == 0
     ledger(tmp_path, "cancel")
@@ -69,6 +77,7 @@ def test_a_flat_session_leaves_other_files_alone(tmp_path):
     assert {name for name in names(place) if name.startswith("autoresearch")} == {
         "autoresearch.toml", "autoresearch.sh", "autoresearch.checks.sh", "autoresearch.hooks", "autoresearch.archive",
         "autoresearch.lock",
+        "autoresearch.run.lock",
     }  # fmt: skip
     assert ledger(place, "check", "autoresearch.archive").code == 0
 

@@ -29,7 +29,8 @@ def one(template: Project, tmp_path: Path) -> Project:
 
 
 def turn(one: Project, agent: str) -> Result:
-    return one.ledger("loop", "--agent", agent, "--max-iterations", "2")
+    """Let an agent take a turn; what one before it left in the tree is this one's."""
+    return one.ledger("loop", "--resume", "--agent", agent, "--max-iterations", "2")
 
 
 def refused(one: Project, agent: str, said: str) -> Result:

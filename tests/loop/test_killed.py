@@ -183,7 +183,9 @@ def test_an_interrupted_revert_is_done_again(tmp_path: Path):
     killed = one.ledger("run", "--description", "try it", PATH=f"{fake.parent}:{os.environ['PATH']}")
     assert killed.code == -signal.SIGKILL
     assert _journal(one)["reverting"] is True and one.changed() != ""
-    (one.folder / ".git" / "index.lock").touch()
+    lock = one.folder / ".git" / "index.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
     done = one.ledger("run", "--description", "next")
     assert "run 2 is finished now" in done.err and "which a killed git left" in done.err, done
     assert one.number() == "100"

@@ -1,0 +1,2 @@
+// A page that only says something.
+themeButton();

@@ -1,0 +1,99 @@
+"""From a request to an answer: addresses are few and fixed, and no part of one is ever a path on the disk."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.jsontext import dump
+from ledger.serve.guard import ALWAYS, METHODS, NOTHING_RUNS, refusal
+from ledger.serve.pages import Page, Pages, make, policy_of
+from ledger.serve.site import GoneError, Shown, Site
+
+_LOG = re.compile(r"log/([0-9a-f]{16})")
+
+_HTML = ("Content-Type", "text/html; charset=utf-8")
+_JSON = ("Content-Type", "application/json")
+_TEXT = ("Content-Type", "text/plain; charset=utf-8")
+
+
+class Answer(NamedTuple):
+    """Hold an answer; its length is stated, so that a request for the head alone gets it too."""
+
+    status: str
+    headers: Sequence[tuple[str, str]]
+    pieces: Sequence[bytes]
+
+
+class App:
+    """Answer requests as WSGI has them; any number of threads may."""
+
+    def __init__(self, site: Site, port: int) -> None:
+        self._site = site
+        self._port = port
+        self._pages = Pages()
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
+        answer = self._answer(environ)
+        length = [] if answer.status.startswith("304") else [("Content-Length", str(sum(map(len, answer.pieces))))]
+        start_response(answer.status, [*answer.headers, *ALWAYS, *length])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else answer.pieces
+
+    def _answer(self, environ: dict[str, Any]) -> Answer:
+        if (refused := refusal(environ, self._port)) is not None:
+            status, reason = refused
+            allow = [("Allow", ", ".join(METHODS))] if status.startswith("405") else []
+            return Answer(status, [_TEXT, NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
+        path = environ["PATH_INFO"]
+        name, data = _named(path), path.endswith(".json")
+        try:
+            shown = self._shown(name)
+            if shown is None:
+                return _told("404 Not Found", "There is nothing of that name here.", data=data)
+            if _holds(environ.get("HTTP_IF_NONE_MATCH", ""), shown.tag):
+                return Answer("304 Not Modified", [_etag(shown.tag)], [])
+            page = self._pages.get(name, shown.tag, lambda: make(shown.data(), shown.tag, f"/{name}.json"))
+        except GoneError as error:
+            return _told("410 Gone", f"{error}.", data=data)
+        except (LedgerError, OSError) as error:
+            reason = str(error).replace("run the command again", "load the page again")
+            return _told("503 Service Unavailable", f"{reason}.", data=data)
+        return _page(page, data=data)
+
+    def _shown(self, name: str) -> Shown | None:
+        if name == "index":
+            return self._site.index()
+        if name == "compare":
+            return self._site.compare()
+        found = _LOG.fullmatch(name)
+        return self._site.log(found[1]) if found else None
+
+
+def _named(path: str) -> str:
+    """Give the name of what an address stands for, its page and its data having the same."""
+    return "index" if path == "/" else path[1:].removesuffix(".json") if path != "/index" else ""
+
+
+def _page(page: Page, *, data: bool) -> Answer:
+    if data:
+        return Answer("200 OK", [_JSON, NOTHING_RUNS, _etag(page.tag)], [page.data])
+    headers = [_HTML, ("Content-Security-Policy", policy_of(page.kind)), _etag(page.tag)]
+    return Answer("200 OK", headers, [page.before, page.data, page.after])
+
+
+def _told(status: str, reason: str, *, data: bool) -> Answer:
+    """Answer with a sentence, as a page or for the script of one."""
+    if data:
+        return Answer(status, [_JSON, NOTHING_RUNS], [dump({"error": reason}).encode("utf-8", "replace")])
+    made = make({"kind": "told", "title": status[4:], "text": reason}, "", None)
+    return Answer(status, [_HTML, ("Content-Security-Policy", policy_of("told"))], [made.before, made.data, made.after])
+
+
+def _etag(tag: str) -> tuple[str, str]:
+    return "ETag", f'"{tag}"'
+
+
+def _holds(header: str, tag: str) -> bool:
+    """Tell whether If-None-Match names a tag."""
+    return f'"{tag}"' in (one.strip().removeprefix("W/") for one in header.split(","))

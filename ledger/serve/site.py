@@ -1,0 +1,167 @@
+"""What is served under which name: the index, a page a log, the comparison; each read again when it has changed."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.errors import LedgerError
+from ledger.mirror import store
+from ledger.mirror.engine import open_reader
+from ledger.mirror.queries import Filters
+from ledger.mirror.store import Session
+from ledger.report.account import Account, read
+from ledger.report.comparison import compare
+from ledger.report.data import report
+from ledger.report.judging import judged
+from ledger.report.mirrored import read_stored
+from ledger.serve.index import Row, index
+from ledger.serve.scratch import Scratch
+from ledger.serve.shelf import Entry, Shelf, check_place
+from ledger.serve.stamp import Stamp, log_stamp, mirror_stamp, tag_of
+from ledger.serve.standings import Standing, standings
+from ledger.source import open_log, show_path
+from ledger.times import now_ms
+
+LARGE = 4 * 1024 * 1024
+"""Logs of more bytes than this are read one at a time, so that memory does not grow with the readers."""
+
+
+class GoneError(LedgerError):
+    """A log that was here is no more."""
+
+
+class Shown(NamedTuple):
+    """Hold what an address stands for: the `tag` of its state by now, and how its data is made."""
+
+    tag: str
+    data: Callable[[], Mapping[str, Any]]
+
+
+class Site:
+    """Answer for a shelf of logs; `scratch` reads those that no mirror has."""
+
+    def __init__(self, shelf: Shelf, scratch: Scratch) -> None:
+        self._shelf = shelf
+        self._scratch = scratch
+        self._large = threading.Lock()
+        self._stood: dict[str, tuple[Any, Standing]] = {}
+        self._clocked: set[str] = set()
+
+    def index(self) -> Shown:
+        """Show which sessions there are."""
+        entries = self._shelf.entries()
+        stamps = {one.id: log_stamp(one.path)[:3] for one in entries}
+        tag = tag_of("index", self._mirror_stamp(), self._shelf.notes, *stamps.items())
+        return Shown(tag, lambda: index(list(self._rows(entries, stamps)), self._shelf.label, self._shelf.notes))
+
+    def compare(self) -> Shown:
+        """Show the sessions against each other: from the mirror, or by what the named logs hold."""
+        if self._shelf.mirror is not None:
+            return Shown(tag_of("compare", self._mirror_stamp()), lambda: _compared(self._shelf.mirror))
+        entries = self._shelf.entries()
+        stamps = {one.id: log_stamp(one.path)[:3] for one in entries}
+        return Shown(tag_of("compare", *stamps.items()), lambda: self._compare(entries, stamps))
+
+    def log(self, name: str) -> Shown | None:
+        """Show a log by its opaque name, None if there is none of that name. Raises GoneError if it has vanished."""
+        entry = self._shelf.find(name)
+        if entry is None:
+            return None
+        seen = log_stamp(entry.path)
+        if seen[0] is None and entry.stored is None:
+            raise GoneError(f"{show_path(entry.path)} is gone")
+        stored = (entry.stored.sha256, entry.stored.tail_size) if entry.stored and seen[0] is None else None
+        minute = now_ms() // 60_000 if name in self._clocked else None
+        return Shown(tag_of("log", name, seen, stored, minute), lambda: self._log(entry, seen[0]))
+
+    def _log(self, entry: Entry, seen: Stamp | None) -> Mapping[str, Any]:
+        with self._large if seen and seen[2] > LARGE else nullcontext():
+            account = self._read(entry) if seen is not None else self._read_stored(entry)
+            made = report(account, judged(account, None if seen is None else entry.path, now_ms()))
+        if account.log.dialect == "state-protocol":  # its verdict may ask what time it is
+            self._clocked.add(entry.id)
+        if seen is None:
+            made["log"]["name"] += " (gone; this is what the mirror has of it)"
+        return made
+
+    def _read(self, entry: Entry) -> Account:
+        check_place(entry)
+        with open_log(entry.path) as file:
+            return read(file, entry.path)
+
+    def _read_stored(self, entry: Entry) -> Account:
+        assert self._shelf.mirror is not None
+        with open_reader(self._shelf.mirror) as connection:
+            session = None if connection is None else store.find(store.driver(connection), entry.path)
+            if connection is None or session is None:
+                raise GoneError(f"{show_path(entry.path)} is gone, and the mirror has it no more")
+            with connection.begin():
+                return read_stored(store.driver(connection), session)
+
+    def _rows(self, entries: list[Entry], stamps: Mapping[str, tuple[Stamp | None, ...]]) -> Iterator[Row]:
+        """Make the rows of the index; only what has changed since the last time is read again."""
+        alive = [one for one in entries if stamps[one.id][0] is not None]
+        behind = [one for one in alive if one.stored is None or _is_behind(one.stored, stamps[one.id][0])]
+        problems = self._follow(behind, stamps)
+        marks = {one.id: (stamps[one.id], one.stored) for one in entries}
+        changed = [one for one in entries if one.id not in self._stood or self._stood[one.id][0] != marks[one.id]]
+        newer = set(behind)
+        self._stand(self._scratch.path, [one for one in changed if one in newer], marks)
+        if self._shelf.mirror is not None:
+            self._stand(self._shelf.mirror, [one for one in changed if one not in newer], marks)
+        for one in entries:
+            _, standing = self._stood.get(one.id, (None, None))
+            yield Row(one, standing, stamps[one.id][0] is None, problems.get(one.path, ""))
+
+    def _follow(self, entries: list[Entry], stamps: Mapping[str, Any]) -> dict[Path, str]:
+        problems = {}
+        for one in entries:
+            try:
+                check_place(one)
+            except LedgerError as error:
+                problems[one.path] = str(error)
+        taken = {one.path: stamps[one.id] for one in entries if one.path not in problems}
+        return {**problems, **self._scratch.follow(taken)}
+
+    def _stand(self, mirror: Path, entries: list[Entry], marks: Mapping[str, Any]) -> None:
+        if not entries:
+            return
+        with _reading(mirror) as raw:
+            found = {} if raw is None else standings(raw, [store.path_text(one.path) for one in entries])
+        for one in entries:
+            if (standing := found.get(store.path_text(one.path))) is not None:
+                self._stood[one.id] = (marks[one.id], standing)
+
+    def _compare(self, entries: list[Entry], stamps: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._follow([one for one in entries if stamps[one.id][0] is not None], stamps)
+        return _compared(self._scratch.path)
+
+    def _mirror_stamp(self) -> Any:
+        return self._shelf.mirror and mirror_stamp(self._shelf.mirror)
+
+
+def _is_behind(stored: Session, seen: Stamp | None) -> bool:
+    """Tell whether a log may have changed since it was mirrored."""
+    if not seen:
+        return False
+    held = stored.size + stored.tail_size + stored.pending_bytes
+    return seen[2] != held or seen[3] // 1_000_000 > stored.synced_ms
+
+
+def _compared(mirror: Path | None) -> Mapping[str, Any]:
+    assert mirror is not None
+    with _reading(mirror) as raw:
+        return compare(raw, Filters())
+
+
+@contextmanager
+def _reading(mirror: Path) -> Iterator[Any]:
+    """Open a mirror as it is now; None if there is none."""
+    with open_reader(mirror) as connection:
+        if connection is None:
+            yield None
+            return
+        with connection.begin():
+            yield store.driver(connection)

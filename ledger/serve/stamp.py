@@ -1,0 +1,44 @@
+"""What tells whether a file is still the one that was read, without reading it."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from ledger import __version__
+from ledger.loop.settings import CONFIG, PLUGIN, project_folder
+from ledger.source import run_json_of
+
+Stamp = tuple[int, ...]
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Take a file's identity, size and times; None if it is gone, nothing in it if it may not be looked at."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def log_stamp(log: Path) -> tuple[Stamp | None, ...]:
+    """Take the stamps of all that a log's page is made of, the log's own first."""
+    folder = project_folder(log)
+    beside = (run_json_of(log), log.with_name(f"{log.name}.accepted.jsonl"), folder / CONFIG, folder / PLUGIN)
+    return tuple(map(stamp, (log, *beside)))
+
+
+def mirror_stamp(mirror: Path) -> tuple[Stamp | None, ...]:
+    """Take the stamps of a mirror and of its write-ahead log, to one of which every commit goes."""
+    return stamp(mirror), stamp(mirror.with_name(f"{mirror.name}-wal"))
+
+
+def tag_of(*parts: object) -> str:
+    """Make an entity tag of what an answer depends on; another version of the program may answer otherwise."""
+    return hashlib.sha256(repr((__version__, *parts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def id_of(path: Path) -> str:
+    """Make the opaque name by which a log is asked for; no path is read from an address."""
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
