@@ -26,11 +26,43 @@ class Finding(NamedTuple):
     source: str | None = None
 
 
+class Applicability(Enum):
+    """Say what a fix needs: nothing is lost by a safe one, an unsafe one needs a person's word."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+class Edit(NamedTuple):
+    """Put `data` in the place of the bytes `start` to `end` of a log, counted from 0; `end` itself stays.
+
+    `origin` says where data stood before that another edit of the same fix takes away.
+    """
+
+    start: int
+    end: int
+    data: bytes
+    origin: int | None = None
+
+
+class Fix(NamedTuple):
+    """Hold what puts a finding right: `edits` lie in order and do not overlap; `description` says what they do.
+
+    A fix is safe only if the folded state is the same after it (a byte order mark counted as skipped) and no byte but
+    white space or a leading byte order mark is lost.
+    """
+
+    applicability: Applicability
+    description: str
+    edits: tuple[Edit, ...]
+
+
 class Diagnostic(NamedTuple):
     """Hold one finding of one rule at one place.
 
     `line` counts from 1 (0: the file as a whole), `column` counts bytes from 1. `source` is the file at fault where
-    that is not the log itself (a codex log's run.json).
+    that is not the log itself (a codex log's run.json). `accepted` is the reason for which a person took the finding
+    as it is; `fix` is known only where somebody asked for it.
     """
 
     line: int
@@ -40,8 +72,10 @@ class Diagnostic(NamedTuple):
     severity: Severity
     message: str
     source: str | None = None
+    accepted: str | None = None
+    fix: Fix | None = None
 
     @property
     def is_error(self) -> bool:
-        """Tell whether the finding makes the log untrustworthy."""
-        return self.severity is Severity.ERROR
+        """Tell whether the finding makes the log untrustworthy: an accepted one does not."""
+        return self.severity is Severity.ERROR and self.accepted is None

@@ -29,7 +29,7 @@ class Log(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the log has no error."""
+        """Whether the log has no error but what a person accepted."""
         return not any(diagnostic.is_error for diagnostic in self.diagnostics)
 
 
@@ -44,8 +44,18 @@ def read_log(path: Path | None, dialect: str | None = None) -> Log:
             pass
         reader.finish(undecided)
         file.check_unchanged()
-    found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
+    found = judged(path, reader.diagnostics)
     return Log(path, reader.dialect.name if reader.dialect else None, reader.lines, reader.records, reader.state, found)
+
+
+def judged(path: Path | None, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Put a log's findings in order, those that a person accepted marked as such."""
+    found = sorted(found, key=lambda d: (d.source is None, d.line, d.column))
+    if not found or path is None or not path.with_name(f"{path.name}.accepted.jsonl").exists():
+        return found
+    from ledger.accepted import mark  # few logs have decisions beside them, so only these pay for it
+
+    return mark(path, found)
 
 
 def open_reader(file: LogFile, dialect: str | None, run_json: bytes | None = None) -> tuple[Reader, Undecided | None]:

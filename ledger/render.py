@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from ledger.diagnostics import Diagnostic, Severity
+from ledger.diagnostics import Applicability, Diagnostic, Fix, Severity
 from ledger.log import Log
 from ledger.rules import Rule
 from ledger.source import STDIN, canonical, show_path
@@ -19,12 +19,13 @@ _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def diagnostics_text(logs: Sequence[Log], stream: TextIO) -> None:
-    """Write `path:line:column: CODE message` for each finding, and a line that sums up."""
+    """Write `path:line:column: CODE message` for each finding, and a line that sums up; one more if some have fixes."""
     coloured = stream.isatty() and not os.environ.get("NO_COLOR")
     for path, found in _findings(logs):
         code = _coloured(found) if coloured else found.code
-        stream.write(f"{near(show_path(path))}:{found.line}:{found.column}: {code} {plain(found.message)}\n")
+        stream.write(f"{near(show_path(path))}:{found.line}:{found.column}: {code} {_said(found)}\n")
     stream.write(summary(logs) + "\n")
+    stream.write(_repairable(logs))
 
 
 def lines_of(path: Path | None, found: Sequence[Diagnostic]) -> Iterator[str]:
@@ -32,7 +33,21 @@ def lines_of(path: Path | None, found: Sequence[Diagnostic]) -> Iterator[str]:
     place = Path(STDIN) if path is None else path
     for one in found:
         where = place.with_name(one.source) if one.source else place
-        yield f"{near(show_path(where))}:{one.line}:{one.column}: {one.code} {plain(one.message)}"
+        yield f"{near(show_path(where))}:{one.line}:{one.column}: {one.code} {_said(one)}"
+
+
+def _said(found: Diagnostic) -> str:
+    """Give a finding's message, with the reason for which it is accepted."""
+    return plain(found.message if found.accepted is None else f"{found.message} (accepted: {found.accepted})")
+
+
+def _repairable(logs: Sequence[Log]) -> str:
+    """Say how many findings have a fix; nothing where none has."""
+    fixes = [found.fix for _, found in _findings(logs) if found.fix is not None]
+    if not fixes:
+        return ""
+    safe_ones = sum(fix.applicability is Applicability.SAFE for fix in fixes)
+    return f"{counted(len(fixes), 'finding')} can be repaired, {safe_ones} safely; ledger repair shows how\n"
 
 
 def diagnostics_json(logs: Sequence[Log], stream: TextIO) -> None:
@@ -49,15 +64,22 @@ def diagnostics_github(logs: Sequence[Log], stream: TextIO) -> None:
             place |= {"line": str(found.line), "col": str(found.column)}
         place["title"] = f"{found.code} {found.name}"
         properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
-        stream.write(f"::{_GITHUB[found.severity]} {properties}::{_data(found.message)}\n")
+        if found.accepted is not None:
+            level, message = "notice", f"{found.message} (accepted: {found.accepted})"
+        else:
+            level, message = _GITHUB[found.severity], found.message
+        if found.fix is not None:
+            message += f" ({found.fix.applicability.value} fix: {found.fix.description})"
+        stream.write(f"::{level} {properties}::{_data(message)}\n")
 
 
 def summary(logs: Sequence[Log]) -> str:
-    """Sum up: `3 logs, 2 sound; 4 errors, 12 warnings, 1 info`."""
+    """Sum up: `3 logs, 2 sound; 4 errors, 12 warnings, 1 info`; what is accepted is counted apart."""
     sound = sum(log.ok for log in logs)
-    counts = Counter(found.severity for _, found in _findings(logs))
+    counts = Counter(found.severity if found.accepted is None else None for _, found in _findings(logs))
+    accepted = f", {counts[None]} accepted" if counts[None] else ""
     errors, warnings = (counted(counts[level], level.value) for level in (Severity.ERROR, Severity.WARNING))
-    return f"{counted(len(logs), 'log')}, {sound} sound; {errors}, {warnings}, {counts[Severity.INFO]} info"
+    return f"{counted(len(logs), 'log')}, {sound} sound; {errors}, {warnings}, {counts[Severity.INFO]} info{accepted}"
 
 
 def counted(count: int, noun: str) -> str:
@@ -107,8 +129,15 @@ def _object(path: Path, found: Diagnostic) -> dict[str, Any]:
         "line": found.line,
         "column": found.column,
         "message": found.message.encode("utf-8", "replace").decode(),
-        "accepted": False,
-        "fix": None,
+        "accepted": found.accepted is not None,
+        "fix": None if found.fix is None else _fix_object(found.fix),
+    }
+
+
+def _fix_object(fix: Fix) -> dict[str, str]:
+    return {
+        "applicability": fix.applicability.value,
+        "description": fix.description.encode("utf-8", "replace").decode(),
     }
 
 

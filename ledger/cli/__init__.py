@@ -15,6 +15,8 @@ from ledger.source import show_path
 COMMANDS: dict[str, str] = {
     "check": "check:check",
     "explain": "check:explain",
+    "repair": "repair:repair",
+    "review": "review:review",
     "verdict": "state:verdict",
     "status": "state:status",
     "brief": "brief:brief",
@@ -43,7 +45,10 @@ COMMANDS: dict[str, str] = {
     "metrics": "query:metrics",
     "events": "query:events",
     "sql": "query:sql",
+    "report": "page:report",
+    "serve": "serve:serve",
     "hook": "hook:hook",
+    "merge": "merge:merge",
     "db": "db:db",
 }
 """Every verb, with the module and name of its command."""

@@ -8,6 +8,7 @@ import click
 
 from ledger import render
 from ledger.cli.options import dialect_option, format_option, heard, logs_of, stdout_text
+from ledger.diagnostics import Diagnostic
 from ledger.errors import LedgerError
 from ledger.log import Log, read_log
 from ledger.rules import RULES, by_code
@@ -46,10 +47,21 @@ def check(
 def _read(path: Path | None, dialect: str | None, keep: Callable[[str], bool]) -> Log | None:
     try:
         log = read_log(path, dialect)
+        found = log.diagnostics if path is None else _with_fixes(path, dialect, log.diagnostics)
     except LedgerError as error:
         click.echo(f"ledger: {error}", err=True)
         return None
-    return log._replace(diagnostics=[found for found in log.diagnostics if keep(found.code)])
+    return log._replace(diagnostics=[one for one in found if keep(one.code)])
+
+
+def _with_fixes(path: Path, dialect: str | None, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Look for fixes, where there is anything to fix; standard input cannot be read again for it."""
+    if not found:
+        return found
+    from ledger.repair.plan import fixable, with_fixes
+    from ledger.repair.text import Text
+
+    return with_fixes(Text.read(path, dialect), found) if fixable(found) else found
 
 
 def _filter(select: tuple[str, ...], ignore: tuple[str, ...]) -> Callable[[str], bool]:

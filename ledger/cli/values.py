@@ -112,6 +112,13 @@ def metric_of(metric: Number | None, taken: Sequence[Number], status: str) -> Nu
     return metric
 
 
+def commit(text: str) -> str:
+    """Read `--commit`: empty, or 7 to 40 hex digits."""
+    if text and not re.fullmatch(r"[0-9a-f]{7,40}", text.lower()):
+        raise click.UsageError(f"--commit takes at least 7 hex digits of a commit's hash, not {text!r}")
+    return text.lower()
+
+
 def pairs(parts: Sequence[str], option: str) -> Mapping[str, Number]:
     """Read NAME=NUMBER options."""
     made = {}

@@ -53,7 +53,7 @@ def log(
     session, taken = session_of(log), values.samples(samples)
     value = values.metric_of(metric, taken, status)
     known, notes = values.metrics(metrics), values.asi(asi)
-    outcome = Outcome(status, value, description, commit, known, notes, taken, reason)
+    outcome = Outcome(status, value, description, values.commit(commit), known, notes, taken, reason)
     entry = log_run(session, outcome, now_ms(), force=force, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=not no_hooks)
 

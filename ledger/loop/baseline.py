@@ -13,6 +13,7 @@ from ledger.loop import ground, records
 from ledger.loop.attempt import LOCK
 from ledger.loop.files import put
 from ledger.loop.git import Git
+from ledger.loop.harness import check_config
 from ledger.loop.initial import Made, files, refresh, write_files
 from ledger.loop.measure import guard, verify
 from ledger.loop.plan import Plan, run_json, slug
@@ -139,6 +140,7 @@ def _begin(
     sync_folder(place.parent)
     try:
         pen = start(session.log, "codex", events, run_json=data)
+        check_config(session)
     except LedgerError:
         place.unlink(missing_ok=True)
         raise

@@ -14,6 +14,14 @@ from ledger.source import read_small, run_json_of, show_path
 from ledger.terminal import plain
 
 _BESIDE = ("prompt", "measure", "checks", "ideas")
+_SCRIPTS = ("measure", "checks")
+_SIDE = ("steer.jsonl", "loop.json", "iteration.json")
+_OWN = ("leavings.json", "harness.json")
+"""Side files that only ledger writes; the others change while an agent or a benchmark is at work."""
+
+
+MOST_BYTES = 1 << 20
+"""A larger file beside the log is not kept at hand."""
 
 
 class Before(NamedTuple):
@@ -32,7 +40,14 @@ class Before(NamedTuple):
 def note(session: Session, git: Git) -> Before:
     """Note how things stand."""
     config = read_small(run_json_of(session.log)) if session.layout == CODEX else None
-    files = [path for path in map(session.file, _BESIDE) if path.is_file()]
+    hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
+    named = [
+        *map(session.file, _BESIDE),
+        *map(session.side, (*_SIDE, *_OWN)),
+        session.folder / ".auto" / "config.json",
+        *(path for folder in hooks if folder.is_dir() for path in folder.iterdir()),
+    ]
+    files = [path for path in named if path.is_file() and path.stat().st_size <= MOST_BYTES]
     beside = {path: (read_small(path) or b"", path.stat().st_mode & 0o777) for path in files}
     return Before(git.head() or "", git.branch() or "", session.log.read_bytes(), config, beside)
 
@@ -45,6 +60,7 @@ def check_log(session: Session, before: Before) -> None:
     _make_folder(session.log.parent)
     with locked(lock_of(session.log)):
         _check_config(session, before)
+        _put_own_back(session, before)
         now = _content(session.log)
         if now == before.log or (now is not None and _continues(session, before, now)):
             return
@@ -52,13 +68,55 @@ def check_log(session: Session, before: Before) -> None:
         if aside is None:
             for path, (data, mode) in before.beside.items():
                 if not path.exists():
-                    put(path, data)
-                    path.chmod(mode)
+                    _put_file(path, data, mode)
     what = f"edited the log (its version is {show_path(aside)})" if aside else "removed the log"
     raise LedgerError(
         f"the agent {what}, which only ledger writes; the log is as it was before, and the agent's other changes are in"
         " the working tree: tell the agent, then ledger loop --resume"
     )
+
+
+def undo(session: Session, git: Git, before: Before) -> list[str]:
+    """Undo what a program that was measured did to the session's own files, to HEAD and the branch; name each."""
+    undone = []
+    _make_folder(session.log.parent)
+    with locked(lock_of(session.log)):
+        config = run_json_of(session.log)
+        if before.config is not None and _content(config) != before.config:
+            _put_back(config, before.config)
+            undone.append("run.json")
+        now = _content(session.log)
+        if now != before.log and not (now is not None and _continues(session, before, now)):
+            _put_back(session.log, before.log)
+            undone.append("the log")
+        _put_own_back(session, before)
+    fixed = set(map(session.file, _SCRIPTS))
+    for path, (data, mode) in before.beside.items():
+        if not path.exists() or (path in fixed and _content(path) != data):
+            _put_file(path, data, mode)
+            undone.append(path.name)
+    if git.branch() != before.branch or git.head() != before.head:
+        git.ask("symbolic-ref", "HEAD", f"refs/heads/{before.branch}")
+        git.uncommit(before.head)
+        undone.append("HEAD")
+    return undone
+
+
+def _put_own_back(session: Session, before: Before) -> None:
+    for path in map(session.side, _OWN):
+        if path in before.beside:
+            if _content(path) != before.beside[path][0]:
+                put(path, before.beside[path][0])
+        elif path.is_file():
+            path.unlink()
+
+
+def _put_file(path: Path, data: bytes, mode: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        path.rename(_free(path))
+    put(path, data)
+    path.chmod(mode)
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (PROTOCOLS 7)."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,8 @@ def log_run(
     with writing(session.log, dry=dry) as pen:
         _check_hand(pen.state)
         check_open(pen.state)
+        if pen.state.current().metric_name in outcome.metrics:
+            raise LedgerError(f"{pen.state.current().metric_name} is the primary metric: --metric states it")
         missing = records.missing_metrics(secondary_names(pen.history), outcome)
         if missing and not force:
             raise LedgerError(
@@ -55,7 +58,7 @@ def _kept(session: Session, outcome: records.Outcome) -> records.Outcome:
     from ledger.loop.git import Git
 
     _check_checks(session)
-    head = outcome.commit or Git(session.workdir).head() or ""
+    head = outcome.commit or (Git(session.workdir).head() if shutil.which("git") else None) or ""
     return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
 
 
@@ -82,7 +85,7 @@ def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *,
         _check_checks(session)
     with writing(session.log, dry=dry) as pen:
         if pen.state.dialect != "state-protocol":
-            raise LedgerError("only a state-protocol log has decisions; ledger log states the status of a run")
+            raise LedgerError("only a state-protocol log has decisions: here a run is logged with its status")
         check_open(pen.state)
         return _append(session, pen, [records.decision(run, action, reason, now_ms)], dry=dry)
 

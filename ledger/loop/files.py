@@ -1,6 +1,7 @@
 """Small files of the program's own: written whole beside their place and moved there, so that none is ever half."""
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,18 @@ def _beside(path: Path, mode: int) -> tuple[int, Path]:
 
 def put_object(path: Path, value: Any, *, durable: bool = False) -> None:
     """Replace a file's content by a JSON object."""
-    put(path, dump(value).encode() + b"\n", durable=durable)
+    try:
+        data = dump(value).encode()
+    except UnicodeEncodeError:  # a file's name may be any bytes
+        data = json.dumps(value).encode()
+    put(path, data + b"\n", durable=durable)
 
 
 def get_object(path: Path) -> dict[str, Any] | None:
     """Read a file that holds a JSON object; None if there is none, or it holds anything else."""
     data = read_small(path)
-    value = decode(data.strip()).value if data and data.strip() else None
+    try:
+        value = json.loads(data) if data and b"\\ud" in data else decode(data.strip()).value if data else None
+    except (ValueError, RecursionError):
+        return None
     return value if isinstance(value, dict) else None

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from ledger.errors import LedgerError
 from ledger.source import show_path
+from ledger.terminal import cut, plain
 
 _QUIET = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_OPTIONAL_LOCKS": "0"}
+_REASON_COLUMNS = 500
 _GRACE = 2.0
 """Seconds that git has to end once it is told to."""
 _UNDER_WAY = {
@@ -37,14 +39,17 @@ class Git:
         """Run git and give what it prints."""
         done = self._run(arguments, stdin, more)
         if done.returncode:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-            raise LedgerError(f"git {arguments[0]} failed in {show_path(self.folder)}: {' '.join(said.split())}")
+            said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
+            verb = next(word for word in arguments if not word.startswith("-"))
+            reason = plain(said) or "it gave no reason; a hook of the repository's may have said no"
+            raise LedgerError(f"git {verb} failed in {show_path(self.folder)}: {cut(reason, _REASON_COLUMNS)}")
         return done.stdout
 
     def _run(
         self, arguments: Sequence[str], stdin: bytes = b"", more: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[bytes]":
-        command = ["git", *arguments]
+        # As bytes: what a locale makes of a name or a message is not what git is to be told.
+        command = [b"git", *(word.encode("utf-8", "surrogateescape") for word in arguments)]
         try:
             child = subprocess.Popen(
                 command,
@@ -158,12 +163,20 @@ class Git:
 
     def commit(self, paths: Sequence[str], message: str) -> str:
         """Commit these files as they are, and nothing else; give the commit's hash. Nothing may be staged."""
-        names = b"\0".join(map(os.fsencode, paths))
-        chosen = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        at_top = Git(self.top() or self.folder)
-        at_top.ask("--literal-pathspecs", "add", "-A", "-f", *chosen, stdin=names)  # tracked ones may be ignored
-        at_top.ask("--literal-pathspecs", "commit", "--quiet", "--only", "-m", message, *chosen, stdin=names)
+        self._index(paths)
+        try:
+            self.ask("commit", "--quiet", "-m", message)
+        except LedgerError:
+            self.unstage()
+            raise
         return self.head() or ""
+
+    def _index(self, paths: Iterable[str], more: Mapping[str, str] | None = None) -> None:
+        """Put files into the index as they are, or take them out of it where they are gone."""
+        top = self.top() or self.folder
+        files = [path for path in paths if not (top / path).is_dir() or (top / path).is_symlink()]
+        names = b"".join(os.fsencode(path) + b"\0" for path in files)  # a folder in a file's place goes by its files
+        Git(top).ask("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names, more=more)
 
     def revert(self, commit: str) -> str:
         """Revert a commit by a further one; give that one's hash."""
@@ -193,9 +206,7 @@ class Git:
                 index["GIT_OBJECT_DIRECTORY"] = place
             if (head := self.head()) is not None:
                 self.ask("read-tree", head, more=index)
-            names = b"".join(os.fsencode(path) + b"\0" for path in self.changes())
-            at_top = Git(self.top() or self.folder)
-            at_top.ask("update-index", "--add", "--remove", "-z", "--stdin", stdin=names, more=index)
+            self._index(self.changes(), index)
             return os.fsdecode(self.ask("write-tree", more=index)).strip()
 
     def differing(self, one: str, other: str) -> list[str]:

@@ -1,5 +1,7 @@
 """The ground that an iteration stands on: the repository, the branch, who commits, what may have changed."""
 
+import shutil
+
 from ledger.errors import LedgerError
 from ledger.loop import harness
 from ledger.loop.entry import check_place
@@ -36,6 +38,9 @@ def check_repository(session: Session, history: History) -> Git:
     """Give the repository that experiments go to. Raises LedgerError if nothing can be committed or reverted there."""
     if not session.settings.enabled:
         raise LedgerError("the settings say `enabled: false`: no run and no loop here")
+    for program in ("git", "bash"):
+        if shutil.which(program) is None:
+            raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
     git = Git(session.workdir, session.own())
     if git.top() is None:
         raise LedgerError(
@@ -70,9 +75,23 @@ def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
             " session's scope; nothing was committed"
         )
     found = changed(session, git)
-    if nested := [path for path in found if path.endswith("/")]:
-        raise LedgerError(f"a repository of its own is no part of an experiment: have git ignore {listed(nested)}")
+    top = git.top() or session.workdir
+    if nested := [path for path in found if (top / path / ".git").exists()]:
+        raise LedgerError(
+            f"a repository within this one cannot be reverted with an experiment: put {listed(nested)} back as it was,"
+            " or have git ignore it"
+        )
+    if odd := [path for path in found if not _is_utf8(path)]:
+        raise LedgerError(f"a name that is no UTF-8 cannot be logged: rename {listed([show_path(one) for one in odd])}")
     return found
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def changed(session: Session, git: Git) -> list[str]:

@@ -8,18 +8,21 @@ from ledger.errors import LedgerError
 from ledger.loop.files import get_object, put_object
 from ledger.loop.git import Git
 from ledger.loop.history import History
+from ledger.loop.scope import PINNED
+from ledger.loop.scope import find as find_scope
 from ledger.loop.session import Session
-from ledger.source import read_small
+from ledger.source import read_small, run_json_of
 from ledger.terminal import near
 
-FILE = "harness.json"
+FILE = PINNED
 SCRIPTS = ("measure", "checks")
 
 
 def check(session: Session, history: History, git: Git) -> None:
     """Raise LedgerError if a script is not what was committed, or not what the segment's runs were measured with."""
     if history.state.dialect == "codex":
-        return  # its commands stand in run.json, which never changes
+        check_config(session)
+        return
     measured = history.state.current().best is not None
     for name in SCRIPTS:
         path = session.file(name)
@@ -41,9 +44,21 @@ def check(session: Session, history: History, git: Git) -> None:
             )
 
 
+def check_config(session: Session) -> None:
+    """Raise LedgerError if run.json, which never changes, is not what it was when this was first asked."""
+    digest = _digest(read_small(run_json_of(session.log)))
+    known = get_object(session.side(FILE))
+    if known is None:
+        put_object(session.side(FILE), {"run_json": digest})
+    elif known.get("run_json") not in (None, digest):
+        raise LedgerError("run.json was changed, which never changes: put it back, or start anew after ledger archive")
+
+
 def pin(session: Session, history: History) -> None:
-    """Remember the scripts that the current segment is measured with."""
-    made = {name: _digest(read_small(session.file(name))) for name in SCRIPTS}
+    """Remember the scripts that the current segment is measured with, and its scope, should the prompt get lost."""
+    made: dict[str, Any] = {name: _digest(read_small(session.file(name))) for name in SCRIPTS}
+    scope = find_scope(session, history.state)
+    made |= {"scope": list(scope.paths), "off_limits": list(scope.off_limits)}
     put_object(session.side(FILE), {"line": history.state.current().line, **made})
 
 

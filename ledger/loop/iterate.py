@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.jsontext import decode
-from ledger.loop import ground, harness, journal, outcomes, remembered
+from ledger.loop import bounds, ground, harness, journal, outcomes, remembered
 from ledger.loop.decision import Rival, decide
 from ledger.loop.entry import SHORT, Entry
 from ledger.loop.git import Git
@@ -114,13 +114,15 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
         measured, checked = _given_up(entry), UNCHECKED
     else:
         entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
+        before = bounds.note(session, step.git)
         step.watch("measuring")
         if history.state.dialect == "codex":
             measured, checked, more = _verified(step, entry, history)
         else:
-            measured = measure(session, segment.metric_name, repeat=wishes.repeat)
+            measured = _bounded(step, before, measure(session, segment.metric_name, repeat=wishes.repeat))
             step.watch("checking")
             checked = UNCHECKED if measured.failure else check(session)
+        measured = _bounded(step, before, measured)
         tidy(step, entry)
         if checked.status != "none":
             remembered.remember(session, measured, checked)
@@ -135,6 +137,15 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
     if segment.best is None and history.state.dialect != "codex":
         harness.pin(session, history)
     return entry.save(session, outcome=outcome._asdict(), more=more)
+
+
+def _bounded(step: Step, before: bounds.Before, measured: Measurement) -> Measurement:
+    """Undo what the measured program did to what is not its own; such a measurement has failed."""
+    undone = bounds.undo(step.session, step.git, before)
+    if not undone:
+        return measured
+    said = f"changed what is the session's own, which is put back: {', '.join(undone)}"
+    return Measurement(None, {}, (), said, measured.tail, measured.seconds, measured.warnings)
 
 
 def _given_up(entry: Journal) -> Measurement:
@@ -232,7 +243,7 @@ def moved(step: Step, entry: Journal) -> str:
     """Say that somebody moved HEAD under an iteration, and how to give it up."""
     path = step.session.side(journal.FILE)
     return (
-        f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way"
-        f" ({entry.base[:SHORT]}, trial {(entry.trial or 'none')[:SHORT]}): check out what it should be, or remove"
+        f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way: go back with"
+        f" git checkout {entry.branch} and git reset --mixed {(entry.trial or entry.base)[:SHORT]}, or remove"
         f" {path} to give the iteration up"
     )

@@ -21,12 +21,16 @@ HARNESS_MESSAGE = "autoresearch: add the measuring harness"
 
 
 class Repository(NamedTuple):
-    """Hold the repository that a session is set up in; `fresh` tells that the session is new."""
+    """Hold the repository that a session is set up in; `fresh` tells that the session is new.
+
+    `left` gets the branch that was left for a new one, and that one.
+    """
 
     session: Session
     git: Git
     top: Path
     fresh: bool
+    left: list[tuple[str, str]]
 
     @classmethod
     def of(cls, session: Session, *, fresh: bool) -> Self:
@@ -41,7 +45,7 @@ class Repository(NamedTuple):
             raise LedgerError(f"{doing} is under way: finish or abort it first")
         if not git.has_identity():
             raise LedgerError("git does not know who commits: set user.name and user.email with git config")
-        made = cls(session, git, top, fresh)
+        made = cls(session, git, top, fresh, [])
         made._check_files()
         return made
 
@@ -94,7 +98,14 @@ class Repository(NamedTuple):
             branch = f"{stem}-{number}"
         if not dry:
             self.git.ask("checkout", "--quiet", "-b", branch)
+            self.left.append((current, branch))
         made.notes.append(f"on the new branch {branch}")
+
+    def _leave_branch(self) -> None:
+        """Go back to the branch that was checked out before, and remove the new one."""
+        for current, branch in self.left:
+            self.git.ask("checkout", "--quiet", current)
+            self.git.ask("branch", "--quiet", "--delete", branch)
 
     def ignore(self, made: Made, *, dry: bool) -> None:
         """Add the lines that .gitignore lacks, and commit it."""
@@ -106,8 +117,14 @@ class Repository(NamedTuple):
         made.paths.append(self.ignore_file)
         if not dry:
             gap = b"" if not before or before.endswith(b"\n") else b"\n"
+            existed = self.ignore_file.exists()
             put(self.ignore_file, before + gap + b"".join(line.encode() + b"\n" for line in lines))
-            self.git.commit([self._from_top(self.ignore_file)], IGNORE_MESSAGE)
+            try:
+                self.git.commit([self._from_top(self.ignore_file)], IGNORE_MESSAGE)
+            except LedgerError:  # a hook of the repository's may say no: as it was, so that it can be tried again
+                put(self.ignore_file, before) if existed else self.ignore_file.unlink(missing_ok=True)
+                self._leave_branch()
+                raise
         made.notes.append(f"committed: {IGNORE_MESSAGE}")
 
     def _note_tracked(self, made: Made) -> None:

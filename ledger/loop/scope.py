@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.jsontext import decode
+from ledger.loop.files import get_object
 from ledger.loop.git import Git
 from ledger.loop.prompt import Lists, lists
 from ledger.loop.session import Session
 from ledger.source import read_small
 from ledger.state import State
+
+PINNED = "harness.json"
+"""The side file that remembers what a segment is measured with, and its scope."""
 
 
 class Scope(NamedTuple):
@@ -71,8 +75,12 @@ def find(session: Session, state: State) -> Scope:
 
 
 def _listed(session: Session) -> Lists:
+    """Read the prompt file's lists; where it is gone, what they were when the segment was measured first."""
     data = read_small(session.file("prompt"))
-    return Lists() if data is None else lists(data.decode("utf-8", "replace"))
+    if data is not None:
+        return lists(data.decode("utf-8", "replace"))
+    pinned = get_object(session.side(PINNED)) or {}
+    return Lists(_texts(pinned.get("scope")), _texts(pinned.get("off_limits")))
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -5,7 +5,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.diagnostics import Diagnostic
+from ledger.accepted import Decisions, mark
+from ledger.accepted import read as read_decisions
+from ledger.diagnostics import Diagnostic, Severity
 from ledger.events import Unread
 from ledger.mirror import foldtext, store
 from ledger.mirror.ahead import Ahead, Step, steps
@@ -54,7 +56,10 @@ class Ingestion:
         self._store_blocks = store_blocks
         self._ahead = ahead
         self._found: list[Diagnostic] = []
-        self._errors = _known_errors(raw, session)
+        self._known = known_errors(raw, session)
+        self._errors = len(self._known)
+        self._decisions: Decisions | None = None  # read when the first error is met
+        self._accepted = False
 
     def go(self, status: str, undecided: tuple[int, list[str], bool] | None) -> Outcome:
         """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
@@ -75,6 +80,7 @@ class Ingestion:
             reader.finish(undecided)
             self._file.check_unchanged()
             self._drain()
+            self._accept()
             if not self._failed:
                 writer.finish(reader.state, self._found)
         if self._failed:
@@ -84,7 +90,7 @@ class Ingestion:
             return self._outcome("refused", lines=lines, reason=reason)
         if size + tail == 0 and pending:
             return self._outcome("waiting", pending=pending, reason="its only line is unfinished")
-        quarantined = self._errors > 0
+        quarantined = self._errors > 0  # a fact about the bytes; whether a person accepted them is none
         store.update(
             self._raw,
             session._replace(
@@ -104,7 +110,9 @@ class Ingestion:
         if status == "grown" and size + tail == session.size:
             status = "unchanged"
         runs = store.count_runs(self._raw, session.id)
-        return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=quarantined)
+        return self._outcome(
+            status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=quarantined and not self._accepted
+        )
 
     def _outcome(self, status: str, **values: Any) -> Outcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
@@ -112,7 +120,21 @@ class Ingestion:
 
     @property
     def _failed(self) -> bool:
-        return self._errors > 0 and not self._quarantine
+        if not self._errors or self._quarantine or self._accepted:
+            return False
+        if self._decisions is None:
+            self._decisions = read_decisions(self._file.path) if self._file.path is not None else {}
+        return not self._decisions  # where there are some, only the end shows whether they cover every error
+
+    def _accept(self) -> None:
+        """Tell whether a person accepted every error; if not, the log has failed."""
+        if self._failed or not self._errors or self._file.path is None:
+            return
+        decisions = read_decisions(self._file.path) if self._decisions is None else self._decisions
+        self._found = mark(self._file.path, self._found, decisions)
+        errors = [*mark(self._file.path, self._known, decisions), *self._found]
+        self._accepted = not any(one.is_error for one in errors)
+        self._decisions = {}
 
     def _take(self, step: Step, writer: RowWriter) -> bool:
         """Write a block's rows, unless the log is refused anyway; false for a torn tail, which is held back."""
@@ -136,7 +158,11 @@ class Ingestion:
         self._reader.diagnostics.clear()
 
 
-def _known_errors(raw: sqlite3.Connection, session: Session) -> int:
-    """Count the errors that a quarantined session has already."""
-    sql = "SELECT count(*) FROM diagnostic WHERE session = ? AND severity = 'error'"
-    return int(raw.execute(sql, (session.id,)).fetchone()[0])
+def known_errors(raw: sqlite3.Connection, session: Session) -> list[Diagnostic]:
+    """Give the errors that are mirrored of a session already."""
+    sql = 'SELECT line, "column", code, name, message, source FROM diagnostic WHERE session = ? AND severity = ?'
+    rows = raw.execute(sql, (session.id, Severity.ERROR.value))
+    return [
+        Diagnostic(line, column, code, name, Severity.ERROR, message, source)
+        for line, column, code, name, message, source in rows
+    ]

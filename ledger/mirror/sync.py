@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RootTransaction
 
+from ledger.accepted import mark
 from ledger.dialects import by_name
 from ledger.errors import LedgerError
 from ledger.jsontext import decode
@@ -14,7 +15,7 @@ from ledger.log import open_reader
 from ledger.mirror import foldtext, store
 from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
-from ledger.mirror.ingest import Ingestion, Outcome
+from ledger.mirror.ingest import Ingestion, Outcome, known_errors
 from ledger.mirror.store import Session
 from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
@@ -37,7 +38,7 @@ def sync_log(
         known = None if ahead else store.find(raw, path)
         if known is not None and not (known.gone or replace) and _holds(raw, known, path, file, dialect):
             file.check_unchanged()
-            return _as_it_was(raw, known, "unchanged")
+            return _as_it_was(raw, known, path, "unchanged")
         if known is None:
             with connection.begin() as transaction:
                 if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
@@ -80,10 +81,16 @@ def _holds(raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, d
     return tail == (stored[0] if stored else b"")
 
 
-def _as_it_was(raw: sqlite3.Connection, known: Session, status: str) -> Outcome:
+def _as_it_was(raw: sqlite3.Connection, known: Session, path: Path, status: str) -> Outcome:
     """Report a session whose rows stay as they are."""
     lines = known.lines + bool(known.tail_size)
-    return Outcome(Path(known.path), status, lines, store.count_runs(raw, known.id), 0, known.quarantined)
+    quarantined = known.quarantined and not _accepted(raw, known, path)
+    return Outcome(path, status, lines, store.count_runs(raw, known.id), 0, quarantined)
+
+
+def _accepted(raw: sqlite3.Connection, known: Session, path: Path) -> bool:
+    """Tell whether a person accepted every error of a session, whose log is at `path`."""
+    return not any(one.is_error for one in mark(path, known_errors(raw, known)))
 
 
 def _differs(known: Session, path: Path) -> bool:
@@ -103,7 +110,7 @@ def _sync(
     moved = known.path != store.path_text(path)
     if (moved or known.gone) and _holds(raw, known, path, file, options.dialect):
         store.update(raw, known._replace(path=store.path_text(path), gone=False))
-        return _as_it_was(raw, known, "moved" if moved else "unchanged")._replace(path=path)
+        return _as_it_was(raw, known, path, "moved" if moved else "unchanged")
     with open_log(path) as again:
         return _append(raw, path, again, known, options)
 

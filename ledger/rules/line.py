@@ -31,7 +31,7 @@ def byte_order_mark(note: Note) -> Findings:
 
     Why: JSON forbids it and most readers refuse the line, often the header.
     Example: the bytes EF BB BF before `{"type":"config",…}`.
-    Fix: safe; the three bytes are removed.
+    Fix: safe; the three bytes are removed, and the line with them if nothing else stands on it.
     """
     yield _at(note, "a byte order mark (EF BB BF) stands before the record")
 
@@ -42,7 +42,8 @@ def not_json(note: Note) -> Findings:
 
     Why: a record that cannot be read must not be skipped in silence; the run it held would be missing.
     Example: `{"run":4,"metric":}`.
-    Fix: none in general; see what the line was meant to say, in the agent's transcript or in git.
+    Fix: unsafe where raw newlines broke one record over several lines, which are joined; else none by machine: see
+    what the line was meant to say, in the agent's transcript or in git.
     """
     yield _at(note, f"not JSON: {note.detail}")
 
@@ -64,7 +65,8 @@ def trailing_text(note: Note) -> Findings:
 
     Why: two writers without a lock leave two records on one line, and readers lose one or both.
     Example: `{"run":4,…}{"run":5,…}`.
-    Fix: unsafe; split the line in two where both parts are objects.
+    Fix: unsafe where nothing but records stands on the line: each gets a line of its own; else none by machine: take
+    the other text out after review.
     """
     yield _at(note, f"text after the object: {note.detail!r}")
 
@@ -75,7 +77,7 @@ def nan_or_infinity(note: Note) -> Findings:
 
     Why: it is no JSON, readers differ on it, and a database stores it as null.
     Example: `"metric":NaN`.
-    Fix: unsafe; for a crash write 0, else find out what was measured.
+    Fix: unsafe where it is the metric of a crash, which becomes 0; else none by machine: find out what was measured.
     """
     yield _at(note, f"{note.detail} is no JSON number")
 
@@ -97,7 +99,7 @@ def duplicate_key(note: Note) -> Findings:
 
     Why: readers disagree on which one counts.
     Example: `{"run":4,"metric":1,"metric":2,…}`.
-    Fix: unsafe; the last one wins, as it did for most readers.
+    Fix: unsafe; the earlier ones are dropped, since the last one won for most readers.
     """
     yield _at(note, f"the key {note.detail!r} stands twice in one object")
 
@@ -174,7 +176,8 @@ def torn_tail(note: Note) -> Findings:
 
     Why: a crash leaves it, or a writer is still writing it; readers hold it back and never skip past it.
     Example: `{"run":4` at the end of the file.
-    Fix: unsafe; wait if the loop is alive, else cut the tail off.
+    Fix: unsafe; wait if the loop is alive, else the tail is cut off, but for whole records that it begins with, which
+    get their newline. Where it is only white space, cutting it off is safe.
     """
     yield _at(note, f"the last line is unfinished: {note.detail}")
 
@@ -207,7 +210,7 @@ def raw_control_character(note: Note) -> Findings:
 
     Why: JSON forbids it, and strict parsers refuse the line.
     Example: a tab typed into a description.
-    Fix: unsafe; it is written as an escape.
+    Fix: unsafe where the line is a record then: the characters are written as escapes; else none by machine.
     """
     yield _at(note, f"an unescaped control character {note.detail} stands in a text".replace("  ", " "))
 
@@ -218,6 +221,7 @@ def conflict_marker(note: Note) -> Findings:
 
     Why: a merge was committed half-done; the records around it belong to two histories.
     Example: `<<<<<<< HEAD`.
-    Fix: unsafe; merge both sides, or take one.
+    Fix: unsafe where the markers of the conflict are whole: both sides are kept in time order, or one of them
+    (`--ours`, `--theirs`); else none by machine: look up the merge in git.
     """
     yield _at(note, f"a git conflict marker ({note.detail}) stands in the log")

@@ -104,7 +104,8 @@ def value_not_in_list(record: Record) -> Findings:
 
     Why: another word is never read as one of these; what a `success` was, keep or not, nobody can tell.
     Example: `"status":"kept"`.
-    Fix: unsafe where the meaning is plain (`kept` is `keep`); else none by machine.
+    Fix: unsafe where the meaning is plain (`kept` is `keep`): the word is respelt; else none by machine: find out what
+    was meant.
     """
     for field, value, name in _typed(record):
         if field.choices and (value not in field.choices or isinstance(value, bool)):

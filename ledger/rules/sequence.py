@@ -42,7 +42,8 @@ def record_before_header(event: object, before: State, record: Record) -> Findin
 
     Why: without a header nobody knows the metric nor which end of its scale wins.
     Example: a first line that is a run.
-    Fix: unsafe; move the header up, or give one by options.
+    Fix: unsafe where a header stands further down, which is moved up, or where one is given (`--metric NAME --direction
+    lower`); else none by machine: look up what was measured, and which end of its scale is better.
     """
     if before.segment is None and before.records == 0:
         yield Finding(
@@ -68,7 +69,7 @@ def run_gap(run: Run, before: State, record: Record) -> Findings:
 
     Why: runs may have been lost. Numbers that unreadable records between account for are not reported.
     Example: run 19 after run 15.
-    Fix: unsafe; renumber in file order, if no run was lost.
+    Fix: unsafe; the runs are numbered in file order. Only where no run was lost.
     """
     expected = _expected(before)
     if run.run not in before.runs_seen and run.run > expected + before.unread and run.run != 0:
@@ -81,7 +82,7 @@ def run_backwards(run: Run, before: State, record: Record) -> Findings:
 
     Why: the writer lost count, or records stand in the wrong order.
     Example: run 16 after run 21.
-    Fix: unsafe; renumber in file order.
+    Fix: unsafe; the runs are numbered in file order.
     """
     expected = _expected(before)
     if run.run not in before.runs_seen and 0 < run.run < expected:
@@ -98,7 +99,7 @@ def repeated_run_number(run: Run, before: State, record: Record) -> Findings:
 
     Why: parallel writers count for themselves, and a reader keyed on the number would merge two experiments.
     Example: `{"run":7,…}` twice.
-    Fix: unsafe; renumber in file order.
+    Fix: unsafe; the runs are numbered in file order.
     """
     if run.run in before.runs_seen:
         yield Finding(f"run {run.run} was logged before", "run")
@@ -125,7 +126,7 @@ def stated_segment_differs(run: Run, before: State, record: Record) -> Findings:
 
     Why: two sessions write into one file, or the writer counts headers differently.
     Example: `"segment":0` after the second header.
-    Fix: unsafe; state the region's.
+    Fix: unsafe; the region's is written.
     """
     region = before.segment.ordinal if before.segment else 0
     if run.stated is not None and not region <= run.stated <= region + before.headers_lost:
@@ -197,7 +198,7 @@ def repeated_result(run: Run, before: State, record: Record) -> Findings:
 
     Why: decisions name a run by its number, so it must be one.
     Example: two results with `"run":2`.
-    Fix: unsafe; renumber the later one and its decisions.
+    Fix: unsafe; the later one gets a number of its own, and so do the decisions on it that follow.
     """
     if run.run in before.results:
         yield Finding(f"run {run.run} has a result already, at line {before.results[run.run].run.place.line}", "run")

@@ -61,7 +61,7 @@ def foreign_spelling(record: Record) -> Findings:
 
     Why: readers that know only `metricName` see a header without a metric.
     Example: `"metric_name":"total_ms"`.
-    Fix: unsafe; the key is respelt.
+    Fix: unsafe; the key is respelt, unless the header has that key too.
     """
     if record.kind.name == "config":
         for key in record.raw:

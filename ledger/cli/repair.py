@@ -1,0 +1,173 @@
+"""`repair`: what would put a log right, and doing it once a person said so."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ledger import accepted, render
+from ledger.cli.options import db_option, dialect_option, heard, one_log, replace_file, shown, stdout_text
+from ledger.cli.picking import WAYS, pick
+from ledger.errors import LedgerError
+from ledger.repair import apply, show
+from ledger.repair.carry import Outcome
+from ledger.repair.fixers import Options
+from ledger.repair.plan import Item, Plan, make_plan
+from ledger.repair.planfile import plan_bytes, read_plan
+from ledger.repair.records import backup_of
+from ledger.repair.text import Text
+from ledger.source import STDIN, canonical
+
+
+@click.command()
+@click.argument("log", required=False)
+@click.option("--plan", metavar="FILE", help="Write the plan as JSON, for --apply.")
+@click.option("--apply", metavar="FILE", help="Carry out all items of a plan that --plan wrote.")
+@click.option("--safe", is_flag=True, help="Carry out the safe items, once you said yes to them.")
+@click.option(
+    "--select", multiple=True, metavar="ITEMS", help="Carry out these: numbers of items, codes or groups (L1)."
+)
+@click.option("--review", is_flag=True, help="Ask about one item after the other.")
+@click.option("--undo", is_flag=True, help="Bring back what the log was before its last repair.")
+@click.option("--yes", is_flag=True, help="With --safe: do not ask.")
+@click.option("-o", "--output", metavar="FILE", help="Write the repaired log here, and leave the log as it is.")
+@click.option("--metric", metavar="NAME", help="For a log without header: its metric.")
+@click.option("--direction", type=click.Choice(["lower", "higher"]), help="For a log without header: which is better.")
+@click.option("--name", metavar="TEXT", help="For a log without header: the session's name.")
+@click.option("--unit", metavar="UNIT", help="For a log without header: the metric's unit.")
+@click.option("--ours", "side", flag_value="ours", help="Keep our side of git conflicts, not both.")
+@click.option("--theirs", "side", flag_value="theirs", help="Keep their side of git conflicts, not both.")
+@dialect_option
+@db_option
+def repair(log: str | None, undo: bool, output: str | None, dialect: str | None, db: str | None, **asked: Any) -> None:
+    """Show what would put a log right; change it only if asked to.
+
+    By itself it prints a numbered plan with diffs and changes nothing (exit 1 if the log has errors). A repair keeps
+    the original beside the log as NAME.HASH.bak, is written down in NAME.repairs.jsonl, and the mirror follows.
+
+    \b
+    Example:
+      ledger repair .auto/log.jsonl
+      ledger repair --safe .auto/log.jsonl
+      ledger repair --select L115,3 .auto/log.jsonl
+      ledger repair --undo .auto/log.jsonl
+    """
+    way = _way(undo, output, asked)
+    path = one_log(log)
+    if path is None:
+        raise click.UsageError("repair changes files; name a log, not standard input")
+    if way == "undo":
+        _undo(path, db)
+        return
+    text, plan = _planned(path, dialect, asked)
+    if way in (None, "plan"):
+        _show(path, text, plan, asked["plan"])
+    items = pick(path, text, plan, way or "", asked)
+    here = output is None
+    sys.exit(_repair(path, plan, items, dialect, db) if here else _elsewhere(path, plan, items, dialect, str(output)))
+
+
+def _way(undo: bool, output: str | None, asked: dict[str, Any]) -> str | None:
+    """Find the one thing that is asked for; None for a dry run."""
+    chosen = [way for way in ("undo", "plan", *WAYS) if (undo if way == "undo" else asked[way])]
+    if len(chosen) > 1:
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} are two different things; use one of them")
+    if output is not None and not set(chosen) & set(WAYS):
+        raise click.UsageError(f"-o needs one of {', '.join(f'--{way}' for way in WAYS)}")
+    if (asked["metric"] is None) != (asked["direction"] is None):
+        raise click.UsageError("a header needs both --metric and --direction")
+    return chosen[0] if chosen else None
+
+
+def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, Plan]:
+    """Read the log, and make the plan or read the one that is to be applied."""
+    text = Text.read(path, dialect)
+    if asked["apply"]:
+        return text, read_plan(Path(asked["apply"]))
+    said = {name: asked[name] for name in Options._fields if asked.get(name) is not None}
+    return text, make_plan(text, accepted.mark(path, text.diagnostics), Options(**said))
+
+
+def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
+    """Print the plan, or write it to a file, and exit as a dry run does."""
+    with heard():
+        if plan_file == STDIN:
+            sys.stdout.buffer.write(plan_bytes(plan, path, text))
+        elif plan_file is not None:
+            if canonical(Path(plan_file)) == path:
+                raise LedgerError("the plan would replace the log itself; give --plan another file")
+            replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)))
+            click.echo(f"{len(plan.items)} items are planned in {shown(plan_file)}; nothing was changed", err=True)
+        else:
+            for line in show.plan_lines(path, plan, text):
+                click.echo(line, file=stdout_text())
+            if plan.items:
+                click.echo("\nnothing was changed; --safe, --select, --review or --apply does that", err=True)
+    sys.exit(_status(path, text))
+
+
+def _status(path: Path, text: Text) -> int:
+    return int(any(one.is_error for one in accepted.mark(path, text.diagnostics)))
+
+
+def _repair(path: Path, plan: Plan, items: list[Item], dialect: str | None, db: str | None) -> int:
+    """Make the repair, and give the exit status: 1 if it was not made, or errors are left."""
+    if not items:
+        click.echo(f"{shown(path)}: nothing was changed", err=True)
+        return _status(path, Text.read(path, dialect))
+    outcome = apply.repair(path, plan, items, dialect)
+    if not _told(path, outcome):
+        return 1
+    backup = shown(backup_of(path, outcome.before))
+    with heard():
+        click.echo(f"repaired {shown(path)}: {render.counted(len(outcome.done), 'item')}; the original is {backup}")
+    _follow(path, db)
+    left = _status(path, outcome.text)
+    if left:
+        click.echo(f"errors are left in {shown(path)}; see ledger check", err=True)
+    return left
+
+
+def _elsewhere(path: Path, plan: Plan, items: list[Item], dialect: str | None, output: str) -> int:
+    """Write the repaired log to another file."""
+    outcome = apply.repaired(path, plan, items, dialect)
+    if not _told(path, outcome):
+        return 1
+    if output == STDIN:
+        sys.stdout.buffer.write(outcome.text.data)
+    elif canonical(Path(output)) == path:
+        raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
+    else:
+        replace_file(Path(output), lambda file: file.write(outcome.text.data))
+        click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
+    return _status(path, outcome.text)
+
+
+def _told(path: Path, outcome: Outcome) -> bool:
+    """Say what a repair brings about beside what it fixes; false if it is not made."""
+    for line in render.lines_of(path, outcome.worse or outcome.revealed):
+        click.echo(line, err=True)
+    if outcome.refusal is not None:
+        click.echo(f"ledger: {outcome.refusal}, so nothing was changed", err=True)
+    elif outcome.revealed:
+        click.echo("an error had hidden these findings from view", err=True)
+    for item in outcome.left:
+        click.echo(f"item {item.number} was left out: another one changed what it was for", err=True)
+    return outcome.refusal is None
+
+
+def _undo(path: Path, db: str | None) -> None:
+    """Take the last repair back."""
+    backup = apply.undo(path)
+    with heard():
+        click.echo(f"{shown(path)} is again what it was before its last repair, from {shown(backup)}")
+    _follow(path, db)
+
+
+def _follow(path: Path, db: str | None) -> None:
+    """Take the log's new content into the mirror, if that holds the log; trouble there is only a warning."""
+    from ledger.cli.following import follow
+
+    if (trouble := follow(path, db)) is not None:
+        click.echo(f"warning: the mirror did not follow: {trouble}", err=True)

@@ -1,0 +1,95 @@
+"""Fixer of git conflict markers: both sides in the order of their times, or one of them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ledger.diagnostics import Diagnostic, Edit
+from ledger.dialects.autoresearch import moment
+from ledger.numbers import is_number
+from ledger.repair.fixers import UNSAFE, Options, Proposal, fixer, proposed
+from ledger.repair.text import Text, record_of
+
+_ORDER = {b"<<<<<<<": 0, b"|||||||": 1, b"=======": 2, b">>>>>>>": 3}
+_TIMES = ("timestamp", "created_at", "time")
+
+
+class _Block(NamedTuple):
+    """Hold a conflict: its first and last line, and the lines of either side."""
+
+    first: int
+    last: int
+    ours: list[bytes]
+    theirs: list[bytes]
+
+
+@fixer("L119", also=("L115",))
+def settle_conflicts(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
+    """Take the markers of a whole conflict out, and keep both sides, or the one that was asked for."""
+    for block in _blocks(text, [one.line for one in found]):
+        here = tuple(one for one in found if block.first <= one.line <= block.last)
+        if options.side == "both":
+            kept = _by_time(block.ours, block.theirs)
+            words = f"keep both sides of the git conflict in time order, {len(kept)} lines"
+        else:
+            kept = block.ours if options.side == "ours" else block.theirs
+            lost = len(block.ours) + len(block.theirs) - len(kept)
+            words = f"keep {options.side} of the git conflict, {len(kept)} lines, and drop the other side's {lost}"
+        data = b"".join(line + b"\n" for line in kept)
+        yield proposed(here, UNSAFE, words, Edit(text.start(block.first), text.end(block.last), data))
+
+
+def _blocks(text: Text, lines: list[int]) -> Iterator[_Block]:
+    """Find the conflicts whose markers stand in these lines, each marker in its order; others are left alone."""
+    marks: list[tuple[int, int]] = []
+    for line in lines:
+        order = _ORDER.get(text.line(line)[:7])
+        if order is None:
+            marks = []
+        elif order == 0:
+            marks = [(order, line)]
+        elif marks and order > marks[-1][0]:
+            marks.append((order, line))
+            if order == 3:
+                at = dict(marks)
+                if 2 in at:
+                    ours = _between(text, at[0], at.get(1, at[2]))
+                    yield _Block(at[0], line, ours, _between(text, at[2], line))
+                marks = []
+        else:
+            marks = []
+
+
+def _between(text: Text, before: int, after: int) -> list[bytes]:
+    return [text.line(number) for number in range(before + 1, after)]
+
+
+def _by_time(ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
+    """Merge two sides by time, each in its own order; a line that both have is one line. Ours goes first in a tie.
+
+    A line without a time goes right after the one before it on its side.
+    """
+    shared = set(ours)
+    sides = [_timed(ours), _timed([line for line in theirs if line not in shared])]
+    merged: list[bytes] = []
+    places = [0, 0]
+    while any(place < len(side) for place, side in zip(places, sides, strict=True)):
+        open_sides = [which for which in (0, 1) if places[which] < len(sides[which])]
+        which = min(open_sides, key=lambda side: sides[side][places[side]][0])
+        merged.append(sides[which][places[which]][1])
+        places[which] += 1
+    return merged
+
+
+def _timed(lines: list[bytes]) -> list[tuple[int, bytes]]:
+    """Pair lines with times that never go back, so that merging keeps each side's order."""
+    latest, timed = 0, []
+    for line in lines:
+        latest = max(latest, _time(line) or 0)
+        timed.append((latest, line))
+    return timed
+
+
+def _time(line: bytes) -> int | None:
+    record = record_of(line) or {}
+    value = next((record[key] for key in _TIMES if key in record), None)
+    return moment(value)[0] if isinstance(value, str) or is_number(value) else None

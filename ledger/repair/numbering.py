@@ -1,0 +1,63 @@
+"""Fixers of run numbers, which are about a log as a whole."""
+
+from collections.abc import Iterator
+
+from ledger.diagnostics import Diagnostic, Edit
+from ledger.events import Runs, Unread
+from ledger.repair.fixers import UNSAFE, Options, Proposal, fixer, proposed
+from ledger.repair.spans import own_members
+from ledger.repair.text import Text, record_of
+
+
+@fixer("S403", "S404", "S405")
+def renumber_runs(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
+    """Make the run numbers follow in file order.
+
+    Room is left for records that cannot be read; a first run 0 stays.
+    """
+    edits = [edit for line, number in _renumbered(text) if (edit := _edit(text, line, number))]
+    if edits:
+        yield proposed(tuple(found), UNSAFE, f"number the runs in file order, which changes {len(edits):,}", *edits)
+
+
+def _renumbered(text: Text) -> Iterator[tuple[int, int]]:
+    """Yield (line, new number) of each run whose number does not follow."""
+    last: int | None = None
+    lost = 0
+    for event, _ in text.events():
+        if isinstance(event, Unread) and event.kind in (None, "unknown", "run", "result"):
+            lost += event.records
+        elif isinstance(event, Runs):
+            for line, number in zip(event.line, event.run, strict=True):
+                due = 1 if last is None else last + 1
+                follows = due <= number <= due + lost or (number == 0 and last is None)
+                last = number if follows else due + lost
+                lost = 0
+                if not follows:
+                    yield line, last
+
+
+def _edit(text: Text, line: int, number: int) -> Edit | None:
+    member, start = own_members(text.line(line)).get("run"), text.start(line)
+    return None if member is None else Edit(start + member.value, start + member.end, b"%d" % number)
+
+
+@fixer("S411")
+def renumber_results(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
+    """Give each repeated result a number of its own, past all others, and the decisions on it that follow."""
+    repeated = {one.line for one in found}
+    records = [(line, record_of(text.line(line)) or {}) for line in range(1, text.lines + 1)]
+    numbers = {line: run for line, record in records if type(run := record.get("run")) is int}
+    highest, renamed, edits = max(numbers.values(), default=0), {}, []
+    for line, record in records:
+        run = numbers.get(line)
+        if run is None:
+            continue
+        if line in repeated:
+            highest += 1
+            renamed[run] = highest
+        if run in renamed and (line in repeated or record.get("type") == "decision"):
+            edits.append(_edit(text, line, renamed[run]))
+    if edits:
+        words = f"give repeated results new numbers, up to {highest}, with the decisions that follow them"
+        yield proposed(tuple(found), UNSAFE, words, *filter(None, edits))

@@ -1,0 +1,64 @@
+"""A log's content replaced in one step, under the writers' lock, with nothing lost whenever it is interrupted."""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from ledger.appending import sync_folder
+from ledger.errors import LedgerError
+from ledger.source import open_log, show_path
+
+
+def keep_copy(log: Path, data: bytes, copy: Path) -> None:
+    """Keep a log's content as another file beside it, durably; one that is there with this content will do.
+
+    Raises LedgerError if something else is there, or it cannot be written.
+    """
+    if copy.is_symlink() or copy.exists():
+        if copy.is_symlink() or content(copy) != data:
+            raise LedgerError(f"{show_path(copy)} is in the way: it is no copy of the log; move it elsewhere")
+        return
+    _write(log, data, copy)
+
+
+def put(log: Path, before: bytes, after: bytes) -> None:
+    """Replace a log's content, durably, if it still is what was read; mode and owner stay. Raises LedgerError.
+
+    The caller holds the lock of the log; a writer that does not know of it is noticed up to the last moment.
+    """
+    _write(log, after, log, before)
+
+
+def content(path: Path) -> bytes:
+    """Read a file whole. Raises LedgerError if it cannot be read."""
+    with open_log(path) as file:
+        return b"".join(block.data for block in file.blocks())
+
+
+def _write(log: Path, data: bytes, place: Path, before: bytes | None = None) -> None:
+    # One name, so that what a kill leaves behind is found and taken away by the next repair.
+    temporary = log.with_name(f".{log.name[:200]}.repair")
+    try:
+        temporary.unlink(missing_ok=True)
+        status = log.stat()
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), stat.S_IMODE(status.st_mode)
+        )
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            with contextlib.suppress(OSError, AttributeError):  # only root may give a file away
+                os.fchown(file.fileno(), status.st_uid, status.st_gid)
+            temporary.chmod(stat.S_IMODE(status.st_mode))
+            os.fsync(file.fileno())
+        if before is not None and content(log) != before:
+            raise LedgerError(f"{show_path(log)} was written to meanwhile; nothing was changed, run the command again")
+        temporary.replace(place)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LedgerError(f"cannot write {show_path(place)}: {reason}; the log is as it was") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    sync_folder(log.parent)

@@ -1,0 +1,103 @@
+"""A whole log in memory: its bytes, its lines, and what reading it says."""
+
+import io
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ledger.diagnostics import Diagnostic
+from ledger.events import Event
+from ledger.jsontext import decode
+from ledger.log import events, open_reader
+from ledger.reader import Reader
+from ledger.source import LogFile, open_log, read_small, run_json_of
+
+
+class Text:
+    """Hold a log that is to be repaired. Lines count from 1, offsets from 0; `ends` are past each line's newline."""
+
+    def __init__(self, data: bytes, dialect: str | None = None, run_json: bytes | None = None) -> None:
+        self.data = data
+        self.run_json = run_json
+        self._asked = dialect
+        self.dialect, self.diagnostics = self._judge()
+
+    @classmethod
+    def read(cls, path: Path, dialect: str | None = None) -> "Text":
+        """Read a log's file. Raises LedgerError if it cannot be read, or is rewritten meanwhile."""
+        with open_log(path) as file:
+            data = b"".join(block.data for block in file.blocks())
+            file.check_unchanged()
+        return cls(data, dialect, read_small(run_json_of(path)))
+
+    def changed(self, data: bytes) -> "Text":
+        """Give the log with other bytes, read as the same protocol was asked for, beside the same run.json."""
+        return Text(data, self._asked, self.run_json)
+
+    def _judge(self) -> tuple[str | None, list[Diagnostic]]:
+        with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
+            reader, undecided = open_reader(file, self._asked, self.run_json)
+            for _ in events(file, reader):
+                pass
+            reader.finish(undecided)
+        found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
+        return reader.dialect.name if reader.dialect else None, found
+
+    def events(self) -> Iterator[tuple[Event, Reader]]:
+        """Read the log again; yield its events, each with the reader as it stands after it."""
+        with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
+            reader, _ = open_reader(file, self._asked, self.run_json)
+            for event in events(file, reader):
+                yield event, reader
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins, and at last where the log ends."""
+        starts, here = [0], self.data.find(b"\n") + 1
+        while here:
+            starts.append(here)
+            here = self.data.find(b"\n", here) + 1
+        return starts if starts[-1] == len(self.data) else [*starts, len(self.data)]
+
+    @property
+    def lines(self) -> int:
+        """The number of lines, an unterminated last one among them."""
+        return len(self.starts) - 1
+
+    def line(self, number: int) -> bytes:
+        """Give a line without its newline."""
+        return self.data[self.start(number) : self.end(number)].removesuffix(b"\n")
+
+    def start(self, number: int) -> int:
+        """Say where a line begins."""
+        return self.starts[number - 1]
+
+    def end(self, number: int) -> int:
+        """Say where the next line begins."""
+        return self.starts[number]
+
+    def number_at(self, offset: int) -> int:
+        """Find the line that an offset lies in; past the end, the last."""
+        return max(1, min(bisect_right(self.starts, offset), self.lines))
+
+    @property
+    def terminated(self) -> bool:
+        """Whether the last line ends with a newline."""
+        return self.data.endswith(b"\n") or not self.data
+
+
+BROKEN = frozenset((
+    "syntax", "encoding", "depth", "control", "conflict", "constant", "overflow", "duplicate", "trailing", "surrogate",
+))  # fmt: skip
+"""The notes on a line's text for which its record is not read."""
+
+
+def record_of(line: bytes) -> dict[str, Any] | None:
+    """Read a line's object; None for one that no reader takes."""
+    decoded = decode(line)
+    if any(note.kind in BROKEN for note in decoded.notes):
+        return None
+    return decoded.value if isinstance(decoded.value, dict) else None

@@ -1,0 +1,51 @@
+"""What people decide about a log: a file beside it, one JSON object a line, only ever added to, to be committed."""
+
+from pathlib import Path
+from typing import Any
+
+from ledger.appending import append, create
+from ledger.errors import LedgerError
+from ledger.jsontext import decode, dump
+from ledger.source import read_small, show_path
+
+
+def side_file(log: Path, what: str) -> Path:
+    """Name a log's side file: `autoresearch.jsonl.accepted.jsonl` holds what is `accepted` of `autoresearch.jsonl`."""
+    return log.with_name(f"{log.name}.{what}.jsonl")
+
+
+def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Read a side file's records, each with its line; none if there is no file.
+
+    Raises LedgerError for a line that is no object: what people decided is never skipped in silence.
+    """
+    found: list[tuple[int, dict[str, Any]]] = []
+    for number, line in enumerate((read_small(path) or b"").split(b"\n"), 1):
+        if not line.strip():
+            continue
+        decoded = decode(line.strip())
+        if decoded.notes or not isinstance(decoded.value, dict):
+            raise LedgerError(f"{show_path(path)}:{number} is no record of one JSON object; mend or remove the line")
+        found.append((number, decoded.value))
+    return found
+
+
+def add_record(path: Path, record: dict[str, Any]) -> None:
+    """Add a record at the end of a side file, durably; the caller holds the log's lock. Raises LedgerError."""
+    line = dump(record).encode() + b"\n"
+    data = read_small(path)
+    if data is None:
+        create(path, line)
+    else:
+        append(path, line if data.endswith(b"\n") or not data else b"\n" + line, len(data))
+
+
+def whoami() -> str:
+    """Give the name that this process's user goes by; a number where the system knows none."""
+    import getpass
+    import os
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return str(os.getuid()) if hasattr(os, "getuid") else "unknown"
