@@ -114,6 +114,8 @@ def main() -> None:
     except (_PipeClosedError, BrokenPipeError):
         pass
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not error.filename:
+            error.strerror = "the current folder is gone"
         code = _failed(f"{error.strerror or error}{f': {show_path(error.filename)}' if error.filename else ''}")
     try:
         sys.stdout.flush()

@@ -58,8 +58,10 @@ def numeral(text: str) -> Number:
 def json_object(text: str, option: str) -> dict[str, Any]:
     """Read a JSON object strictly, as a log's line is read."""
     read = decode(text.encode("utf-8", "surrogateescape"))
-    if not isinstance(read.value, dict) or any(note.kind not in ("nul", "bigint") for note in read.notes):
-        raise click.UsageError(f"{option} takes a JSON object, not {text!r}")
+    wrong = [note for note in read.notes if note.kind not in ("nul", "bigint")]
+    if not isinstance(read.value, dict) or wrong:
+        why = f" ({wrong[0].kind}: {wrong[0].detail})" if wrong else ""
+        raise click.UsageError(f"{option} takes a JSON object, not {text!r}{why}")
     return read.value
 
 

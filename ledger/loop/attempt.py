@@ -1,6 +1,7 @@
 """`ledger run`: one iteration on the working tree, from the verdict to the last check (PROTOCOLS 7)."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from ledger.appending import locked
@@ -21,7 +22,7 @@ from ledger.loop.session import Session
 from ledger.loop.writer import check_open
 from ledger.times import now_ms
 
-LOCK = "run.lock"
+LOCK, REPOSITORY_LOCK = "run.lock", "ledger.lock"
 PATIENCE = 1.0
 """Seconds for those who only look whether a run is under way."""
 BASELINE = "baseline"
@@ -58,8 +59,9 @@ def attempt(
     baseline first. Raises LedgerError for anything that stands against it; KeyboardInterrupt after the iteration was
     undone.
     """
-    with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"):
-        step = Step(session, Git(session.workdir, session.own()), listener.say, listener.step, listener.logged)
+    git = Git(session.workdir, session.own())
+    with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
+        step = Step(session, git, listener.say, listener.step, listener.logged)
         try:
             if _resume(step, wishes) or recover_only:
                 return
@@ -70,6 +72,15 @@ def attempt(
         except KeyboardInterrupt:
             abandon(step)
             raise
+
+
+def _alone(git: Git) -> AbstractContextManager[None]:
+    """Be the one run in the repository: two sessions in it would commit over each other."""
+    if git.top() is None:
+        return nullcontext()
+    return locked(
+        git.private() / REPOSITORY_LOCK, PATIENCE, busy="a run of another session is measuring in this repository"
+    )
 
 
 def _check(session: Session, history: History, limits: Limits) -> None:

@@ -108,9 +108,9 @@ def mark(
         if state.dialect == "codex":
             made = _codex_mark(session, state, word, reason, now_ms)
         else:
+            made = records.marker(state, word, now_ms, ack, reason)
             if not (restart and word == "running"):
                 check_open(state)
-            made = records.marker(state, word, now_ms, ack, reason)
         return _append(session, pen, [made], dry=dry)
 
 
@@ -120,6 +120,8 @@ def _codex_mark(session: Session, state: State, word: str, reason: str | None, n
     check_place(session, state)
     if word != "resumed" or concluded(state) == "complete":
         check_open(state)
+    elif concluded(state) is None:
+        raise LedgerError("the run is active: there is nothing to resume")
     if not reason:
         raise LedgerError(f"say why: ledger mark {word} --reason TEXT")
     return records.ending(state, word, reason, now_ms)

@@ -124,5 +124,6 @@ def check_open(state: State) -> None:
     if state.dialect == "codex":
         raise LedgerError(f"the session is concluded ({how}); ledger mark resumed --reason TEXT goes on with it")
     if state.dialect == "state-protocol":
-        raise LedgerError(f"the session is concluded ({how}) for good; start another log with ledger init --log FILE")
-    raise LedgerError(f"the session is concluded ({how}); ledger mark running --restart goes on with it")
+        raise LedgerError(f"the session is concluded ({how}) for good; ledger archive moves it aside for another one")
+    anew = ", then ledger init opens a segment without its streak" if how == "wall" else ""
+    raise LedgerError(f"the session is concluded ({how}); ledger mark running --restart goes on with it{anew}")

@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli import environment
 from tests.loop.project import IDENTITY, Project, best_commit, project
+from tests.loop.waiting import until
 
 SOUND = "1 log, 1 sound; 0 errors, 0 warnings, 0 info\n"
 KILLS = int(os.environ.get("LEDGER_KILLS", "10"))
@@ -158,12 +159,20 @@ def _journal(one: Project) -> dict[str, Any]:
     return found
 
 
+def _attempts(one: Project) -> int:
+    path = one.log.with_name("log.iteration.json")
+    return int(json.loads(path.read_bytes())["attempts"]) if path.exists() else 0
+
+
 def test_a_measurement_that_kills_its_machine_twice_is_a_crash(tmp_path: Path):
     one = project(tmp_path / "work")
     assert one.ledger("run", "--baseline").code == 0
     one.write("hang")
-    for _ in range(2):
-        kill(one, 1.0, "run", "--description", "hang")
+    for attempt in (1, 2):
+        child = one.start("run", "--description", "hang", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda count=attempt: _attempts(one) == count, "the measurement")  # type: ignore[misc]
+        child.kill()
+        child.wait()
     done = one.ledger("run", "--description", "next")
     assert "killed from outside 2 times" in done.err, done
     last = one.runs()[-1]
