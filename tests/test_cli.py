@@ -67,7 +67,8 @@ def parsed(arguments: list[str]) -> Words:
 def test_the_tree_is_whole():
     assert [path[1] for path in TREE if len(path) == 2] == list(COMMANDS)
     assert {path[2] for path in TREE if len(path) == 3} == {
-        "path", "info", "upgrade", "rebuild", "backup", "before", "after", "examples",
+        "path", "info", "upgrade", "rebuild", "backup", "metadata", "before", "after", "examples", "accept", "list",
+        "drop",
     }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
-"""The generated pages are current, and the script that makes them says when they are not."""
+"""The generated pages are current, the script that makes them says so, and the commands of two others do as shown."""
 
+import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -9,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from ledger.cli import COMMANDS
+from ledger.repair.fixers import CODES
+from ledger.rules import RULES
 from tests.cli import ROOT
+from tests.pages import Shell, follow, steps
 
 SCRIPT = ROOT / "scripts" / "gen_docs"
 
@@ -49,3 +54,34 @@ def test_a_stale_page_is_told(tmp_path: Path, pages: dict[str, str]):
     assert gen_docs(script, "--check") == (0, "", "")
     assert {path.name: path.read_text("utf-8") for path in (tmp_path / "docs").iterdir()} == pages
     assert gen_docs(script, "--frobnicate") == (2, "", "usage: scripts/gen_docs [--check]\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pages' commands are for a POSIX shell")
+@pytest.mark.parametrize("name", ["repair.md", "reports.md"])
+def test_what_is_shown_is_what_is_printed(name: str, tmp_path: Path):
+    page = (ROOT / "docs" / name).read_text("utf-8")
+    found = steps(page)
+    assert len(found) > 8
+    follow(Shell(tmp_path), found)
+    assert set(re.findall(r"^```(.*)$", page, re.MULTILINE)) <= {"console", "yaml", ""}
+
+
+def test_the_table_of_fixes():
+    table = (ROOT / "docs" / "repair.md").read_text("utf-8").partition("\n| codes |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| ((?:`[A-Z]\d{3}` )+)\| .* \| (safe|unsafe) \|$", table, re.MULTILINE)
+    stated = {code: how for codes, how in rows for code in re.findall(r"[A-Z]\d{3}", codes)}
+    assert stated == {code: re.split(r"\W", RULES[code].doc.partition("Fix: ")[2])[0] for code in CODES}
+
+
+@pytest.mark.parametrize("name", ["repair.md", "reports.md"])
+def test_links_lead_somewhere(name: str):
+    page = (ROOT / "docs" / name).read_text("utf-8")
+    for target, anchor in re.findall(r"\]\((?!https:)([^)#]*)(?:#([^)]+))?\)", page):
+        path = ROOT / "docs" / (target or name)
+        headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
+        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, anchor
+
+
+def test_the_hook_of_the_page_is_there():
+    hooks = set(re.findall(r"^- id: (\S+)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"), re.MULTILINE))
+    assert hooks == set(re.findall(r"^ +- id: (\S+)$", (ROOT / "docs" / "repair.md").read_text("utf-8"), re.MULTILINE))

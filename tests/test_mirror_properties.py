@@ -31,7 +31,10 @@ def test_any_bytes_come_back_and_every_line_is_accounted_for(
         expected = physical_lines(data)
         assert (outcome.status, outcome.lines, outcome.pending) == ("new", len(expected), 0)
         assert mirror.export(path) == data
-        assert [(row["line"], row["data"]) for row in mirror.rows("lines", path)] == list(enumerate(expected, 1))
+        held = mirror.raw.execute("SELECT line, data FROM lines ORDER BY line").fetchall()
+        assert held == list(enumerate(expected, 1))
+        shown = [line.decode("utf-8", "backslashreplace") for line in expected]
+        assert [(row["line"], row["data"]) for row in mirror.rows("lines", path)] == list(enumerate(shown, 1))
         assert mirror.verify(path).ok
         assert mirror.sync(path).status == "unchanged"
     finally:

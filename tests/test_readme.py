@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -15,6 +16,7 @@ FILES = {"python primes.py", "sh .auto/agent.sh"}
 """What a reader saves on the way."""
 FROM_THE_NETWORK = {
     "python3 -m pip install .",
+    "python3 -m pip install '.[web]'",
     "python3 -m pip install build",
     "python3 -m build",
     "python3 -m pip install dist/autoresearch_ledger-*.whl",
@@ -87,19 +89,25 @@ def test_the_table_of_views():
 
 
 def test_the_table_of_formats():
-    context = click.Context(ledger)
     stated = dict[str, list[str]]()
     for names, formats in re.findall(
         r"^\| (`[a-z` ]+`) \| (`[a-z` ]+`) \|$", README.partition("| formats |")[2].partition("\n\n")[0], re.MULTILINE
     ):
-        stated |= dict.fromkeys(re.findall(r"\w+", names), re.findall(r"\w+", formats))
-    declared = {}
-    for name in ledger.list_commands(context):
-        command = ledger.get_command(context, name)
-        for option in command.params if command is not None else ():
+        stated |= dict.fromkeys(re.findall(r"`([a-z ]+)`", names), re.findall(r"\w+", formats))
+    assert stated == dict(declared_formats(ledger))
+
+
+def declared_formats(group: click.Group, above: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield each command's words with what its --format takes."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from declared_formats(command, f"{above}{name} ")
+        for option in command.params:
             if "--format" in option.opts and isinstance(option.type, click.Choice):
-                declared[name] = list(option.type.choices)
-    assert stated == declared
+                yield f"{above}{name}", list(option.type.choices)
 
 
 def test_links_lead_somewhere():

@@ -145,9 +145,13 @@ def metadata(db: str | None) -> None:
     need --setting sql_time_limit_ms 10000.
 
     \b
-    Example:
+    Datasette shows the mirror with it after
       ledger db metadata > metadata.json
       datasette "$(ledger db path)" --metadata metadata.json
+
+    \b
+    Example:
+      ledger db metadata
     """
     name = safe(mirror_path(db).stem)
     click.echo(orjson.dumps(described(name), option=orjson.OPT_INDENT_2).decode())

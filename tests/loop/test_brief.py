@@ -190,7 +190,7 @@ def test_each_verdict_has_its_advice(tmp_path: Path):
         (lines(HEADER, run(1, 1)), 1, "max_iterations", "ledger mark done"),
         (lines(HEADER, *(run(n, 1) for n in range(1, 201))), None, "backstop", "--backstop-ack 200`"),
         (lines(limited, result(1, 5), decision(1, "baseline")), None, "max_minutes", "ledger decide RUN stop"),
-        (lines(limited, result(1, 5), decision(1, "stop")), None, "concluded", "ledger init --log FILE"),
+        (lines(limited, result(1, 5), decision(1, "stop")), None, "concluded", "ledger archive"),
         (lines(CONFIG, result(1, 5)), 1, "max_iterations", "ledger decide RUN stop"),
     ]
     for data, limit, word, said in cases:
