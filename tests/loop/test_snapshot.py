@@ -68,7 +68,7 @@ def test_state_of_the_other_protocols(tmp_path: Path):
         "concluded",
         "2026-05-08T10:39:48.000Z",
     )
-    assert "ledger init --log FILE" in state["resume_instruction"]
+    assert "ledger archive" in state["resume_instruction"]
     folder = tmp_path / "table-reader/autoresearch-results"
     state, page = snapshots(folder / "events.jsonl")
     assert state["active_config"] == json.loads((folder / "run.json").read_bytes())

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from tests.cli import HEADER, SAMPLES, lines, log, run
-from tests.report.conftest import browser
 from tests.report.opened import Opened, opened
 from tests.serve.serving import Server, served
-
-__all__ = ["browser"]
 
 HOSTILE = "</script><script>alert(1)</script>\"'\u202eevil\x1b[31m"
 
