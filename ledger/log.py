@@ -51,11 +51,18 @@ def read_log(path: Path | None, dialect: str | None = None) -> Log:
 def judged(path: Path | None, found: list[Diagnostic]) -> list[Diagnostic]:
     """Put a log's findings in order, those that a person accepted marked as such."""
     found = sorted(found, key=lambda d: (d.source is None, d.line, d.column))
-    if not found or path is None or not path.with_name(f"{path.name}.accepted.jsonl").exists():
+    if not found or path is None or not _has_decisions(path):
         return found
     from ledger.accepted import mark  # few logs have decisions beside them, so only these pay for it
 
     return mark(path, found)
+
+
+def _has_decisions(path: Path) -> bool:
+    try:
+        return path.with_name(f"{path.name}.accepted.jsonl").exists()
+    except OSError:  # a name that is too long for a side file has none
+        return False
 
 
 def open_reader(file: LogFile, dialect: str | None, run_json: bytes | None = None) -> tuple[Reader, Undecided | None]:

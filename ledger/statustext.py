@@ -177,7 +177,7 @@ def _last_run(last_ms: int | None, now_ms: int) -> str:
 
 
 def _findings(log: Log) -> str:
-    levels = [found.severity for found in log.diagnostics]
+    levels = [found.severity for found in log.diagnostics if found.accepted is None]
     counts = [(levels.count(level), level.value) for level in (Severity.ERROR, Severity.WARNING)]
     found = " and ".join(counted(count, name) for count, name in counts if count)
     return found and f"the log has {found}: run ledger check"

@@ -13,6 +13,9 @@ from ledger.errors import LedgerError
 from ledger.log import Log, read_log
 from ledger.rules import RULES, by_code
 
+MANY = 2_000
+"""More findings than these and `check` looks for no fixes, which takes several times as long as checking."""
+
 
 @click.command()
 @click.argument("logs", metavar="[LOG]...", nargs=-1)
@@ -36,7 +39,7 @@ def check(
     """
     keep = _filter(select, ignore)
     paths, found = logs_of(logs)
-    read = [log for path in paths if (log := _read(path, dialect, keep))]
+    read = [log for path in paths if (log := _read(path, dialect, keep, whole=format_name == "json"))]
     complete = found and len(read) == len(paths)
     if read or complete or format_name == "json":
         with heard():
@@ -44,19 +47,22 @@ def check(
     sys.exit(2 if not complete else 0 if all(log.ok for log in read) else 1)
 
 
-def _read(path: Path | None, dialect: str | None, keep: Callable[[str], bool]) -> Log | None:
+def _read(path: Path | None, dialect: str | None, keep: Callable[[str], bool], *, whole: bool) -> Log | None:
     try:
         log = read_log(path, dialect)
-        found = log.diagnostics if path is None else _with_fixes(path, dialect, log.diagnostics)
+        found = log.diagnostics if path is None else _with_fixes(path, dialect, log.diagnostics, whole=whole)
     except LedgerError as error:
         click.echo(f"ledger: {error}", err=True)
         return None
     return log._replace(diagnostics=[one for one in found if keep(one.code)])
 
 
-def _with_fixes(path: Path, dialect: str | None, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Look for fixes, where there is anything to fix; standard input cannot be read again for it."""
-    if not found:
+def _with_fixes(path: Path, dialect: str | None, found: list[Diagnostic], *, whole: bool) -> list[Diagnostic]:
+    """Look for fixes, where there is anything to fix; standard input cannot be read again for it.
+
+    Text says only how many there are: with very many findings that is not worth the time, unless the `whole` is asked.
+    """
+    if not found or (len(found) > MANY and not whole):
         return found
     from ledger.repair.plan import fixable, with_fixes
     from ledger.repair.text import Text

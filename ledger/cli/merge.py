@@ -10,6 +10,7 @@ import click
 
 from ledger import render
 from ledger.cli.options import one_log, replace_file, shown
+from ledger.cli.spare import check_spare
 from ledger.errors import LedgerError
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
@@ -82,6 +83,7 @@ def _target(output: str | None, sides: tuple[Side, Side]) -> Path | None:
     if output is None or output == STDIN:
         return None
     target = Path(output)
+    check_spare(target, sides[0].path)
     for side in sides:
         for kept in (side.path, run_json_of(side.path)):
             if target.exists() and kept.exists() and target.samefile(kept):

@@ -9,6 +9,7 @@ import click
 from ledger import accepted, render
 from ledger.cli.options import db_option, dialect_option, heard, one_log, replace_file, shown, stdout_text
 from ledger.cli.picking import WAYS, pick
+from ledger.cli.spare import check_spare
 from ledger.errors import LedgerError
 from ledger.repair import apply, show
 from ledger.repair.carry import Outcome
@@ -97,6 +98,7 @@ def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
         elif plan_file is not None:
             if canonical(Path(plan_file)) == path:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
+            check_spare(Path(plan_file))
             replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)))
             click.echo(f"{len(plan.items)} items are planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
@@ -114,6 +116,7 @@ def _status(path: Path, text: Text) -> int:
 def _repair(path: Path, plan: Plan, items: list[Item], dialect: str | None, db: str | None) -> int:
     """Make the repair, and give the exit status: 1 if it was not made, or errors are left."""
     if not items:
+        apply.repaired(path, plan, items, dialect)  # a plan for another file is refused, though it changes nothing
         click.echo(f"{shown(path)}: nothing was changed", err=True)
         return _status(path, Text.read(path, dialect))
     outcome = apply.repair(path, plan, items, dialect)
@@ -139,6 +142,7 @@ def _elsewhere(path: Path, plan: Plan, items: list[Item], dialect: str | None, o
     elif canonical(Path(output)) == path:
         raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
     else:
+        check_spare(Path(output), path)
         replace_file(Path(output), lambda file: file.write(outcome.text.data))
         click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
     return _status(path, outcome.text)

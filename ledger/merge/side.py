@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ledger.diagnostics import Diagnostic
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Shape
-from ledger.log import open_reader
+from ledger.log import judged, open_reader
 from ledger.source import LogFile, open_log
 
 RUN, HEADER, DECISION, REST = "run", "header", "decision", "rest"
@@ -68,7 +68,11 @@ def read_side(path: Path, name: str, *, alone: bool = False) -> Side:
                 known.update(_lines(event, segment))
         reader.finish(undecided)
         file.check_unchanged()
-    said = [one for one in reader.diagnostics if not (alone and one.code == _MISSING_RUN_JSON)]
+    said = [
+        one
+        for one in judged(None if alone else path, reader.diagnostics)
+        if not (alone and one.code == _MISSING_RUN_JSON)
+    ]
     found: dict[int, set[str]] = {}
     for one in said:
         found.setdefault(one.line, set()).add(one.code)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from ledger.diagnostics import Diagnostic, Severity
 from ledger.events import Decision, Event, Header, Lifecycle, Runs
-from ledger.log import Log, events, open_reader
+from ledger.log import Log, events, judged, open_reader
 from ledger.numbers import Number, is_number
+from ledger.reader import Reader
 from ledger.report.columns import LETTERS, Columns
 from ledger.segment import Segment
 from ledger.source import LogFile
@@ -29,7 +30,10 @@ class Findings:
     def take(self, found: list[Diagnostic]) -> None:
         """Take findings out of a reader's list."""
         for one in found:
-            self.counts[one.severity] += 1
+            if one.accepted is None:
+                self.counts[one.severity] += 1
+            else:
+                one = one._replace(message=f"{one.message} (accepted: {one.accepted})")  # noqa: PLW2901
             kept = self._kept[one.is_error]
             if len(kept) < SHOWN_FINDINGS:
                 kept.append(one)
@@ -80,16 +84,24 @@ def read(file: LogFile, path: Path | None, dialect: str | None = None, run_json:
     account = Account(empty, Columns(), {}, {}, {}, [], Findings())
     for event in events(file, reader):
         _note(account, event)
-        account.findings.take(reader.diagnostics)
+        _take_findings(account, path, reader)
     reader.finish(undecided)
     file.check_unchanged()
-    account.findings.take(reader.diagnostics)
+    _take_findings(account, path, reader)
     _decide(account)
     target: Any = (reader.state.replay.config or {}).get("target")
     if is_number(target):
         account.targets[0] = target
     name = reader.dialect.name if reader.dialect else None
     return account._replace(log=Log(path, name, reader.lines, reader.records, reader.state, []))
+
+
+def _take_findings(account: Account, path: Path | None, reader: Reader) -> None:
+    """Take what was found, those that a person accepted marked as such."""
+    if reader.diagnostics:
+        found = judged(path, reader.diagnostics)
+        reader.diagnostics.clear()
+        account.findings.take(found)
 
 
 def _note(account: Account, event: Event) -> None:

@@ -33,7 +33,7 @@ def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
         app = App(Site(shelf, Scratch(Path(folder))), port)
         server = create_server(
             app, sockets=[listening], threads=THREADS, ident=None, max_request_body_size=MAX_BODY_BYTES,
-            channel_timeout=60, asyncore_use_poll=True,
+            channel_timeout=20, connection_limit=1000, asyncore_use_poll=True,
         )  # fmt: skip
         ready(f"http://{HOST}:{port}/")
         server.run()  # returns when it is interrupted
