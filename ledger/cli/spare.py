@@ -20,7 +20,7 @@ def check_spare(target: Path, source: Path | None = None) -> None:
         head = file.read(_HEAD)
     if head.startswith(_DATABASE) or place.name == "run.json" or place.name.endswith(_AUTHORED):
         raise LedgerError(f"{shown(target)} is no place for this: it may hold what nothing else has; name another file")
-    if place.suffix == ".jsonl" and head and (source is None or not _begins_alike(source, head)):
+    if place.suffix == ".jsonl" and head.startswith(b"{") and (source is None or not _begins_alike(source, head)):
         raise LedgerError(f"{shown(target)} holds another log; name another file, or remove that first")
 
 

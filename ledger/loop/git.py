@@ -162,13 +162,18 @@ class Git:
         return {os.fsdecode(entry[3:]) for entry in listed.split(b"\0") if entry.startswith(b"??")}
 
     def commit(self, paths: Sequence[str], message: str) -> str:
-        """Commit these files as they are, and nothing else; give the commit's hash. Nothing may be staged."""
-        self._index(paths)
-        try:
-            self.ask("commit", "--quiet", "-m", message)
-        except LedgerError:
-            self.unstage()
-            raise
+        """Commit these files as they are, and nothing else, staged or not; give the commit's hash."""
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as place:
+            index = {"GIT_INDEX_FILE": str(Path(place, "index"))}
+            if (head := self.head()) is not None:
+                self.ask("read-tree", head, more=index)
+            self._index(paths, index)
+            self.ask("commit", "--quiet", "-m", message, more=index)
+        names = b"\0".join(map(os.fsencode, paths))
+        from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        Git(self.top() or self.folder).ask("--literal-pathspecs", "reset", "--quiet", *from_stdin, stdin=names)
         return self.head() or ""
 
     def _index(self, paths: Iterable[str], more: Mapping[str, str] | None = None) -> None:

@@ -188,6 +188,7 @@ def test_of_codex_histories_one_must_continue_the_other(tmp_path: Path) -> None:
 
 def test_the_samples_merge_with_themselves(tmp_path: Path) -> None:
     for path in (*sorted(ROOT.glob("tests/logs/*.jsonl")), *sorted(ROOT.glob("samples/*/*.jsonl"))):
+        (tmp_path / "m.jsonl").unlink(missing_ok=True)
         done = ledger(tmp_path, "merge", path, path, "-o", "m.jsonl")
         if done.code == 0:
             assert (tmp_path / "m.jsonl").read_bytes() == path.read_bytes() and done.err == ""
