@@ -1,5 +1,6 @@
 """The one way from bytes to events: decode, judge by the rules, parse, fold. Reading never raises about data."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
@@ -18,6 +19,8 @@ from ledger.state import State, apply, run_at
 
 TORN = "torn"
 BLANK = "blank"
+MOST_ALIKE = 100_000
+"""Findings of one code that a reader holds; more than any block of lines has, so that who drains it misses none."""
 
 _NOTES = rules.index("note")
 _RECORDS = rules.index("record")
@@ -30,7 +33,8 @@ class Reader:
 
     `undecided` is (line of the first non-blank line, keys of the first record, whether it looks binary) for a log of no
     known protocol, whose lines are judged as lines only, or an empty one. The caller may drain
-    `diagnostics` at any time.
+    `diagnostics` at any time. Where nobody does, findings of a code past MOST_ALIKE are counted, and the last one
+    says at the end how many they are.
     """
 
     def __init__(self, dialect: Dialect | None, state: State | None = None) -> None:
@@ -41,6 +45,8 @@ class Reader:
         self.records = 0
         self.torn = False
         self.run_json: bytes | None = None
+        self._held: Counter[str] = Counter()
+        self._unlisted: dict[str, tuple[Diagnostic, int]] = {}
 
     def configure(self, config: Mapping[str, Any], data: bytes) -> None:
         """Take a codex log's run.json as decoded: judge it, and open the log's one segment with it."""
@@ -105,6 +111,10 @@ class Reader:
         elif self.dialect is not None and not self.torn:
             for known, finding in run_rules(_ENDS.get(self.dialect.name, ()), self.state):
                 self._report(known, finding, self.state.last_line, b"")
+        for last, count in self._unlisted.values():
+            more = f"; {count:,} more like it are not listed" if count else ""
+            self.diagnostics.append(last._replace(message=last.message + more))
+        self._unlisted.clear()
 
     def _fold(self, event: Event, record: Mapping[str, Any] | None) -> Event:
         apply(self.state, event, record)
@@ -186,11 +196,20 @@ class Reader:
             self._report(known, finding, line, data)
 
     def _report(self, known: Rule, finding: Finding, line: int, data: bytes) -> None:
+        if known.code in self._unlisted and self.diagnostics:
+            last, count = self._unlisted[known.code]
+            self._unlisted[known.code] = last, count + 1
+            return
         column = finding.column or _column(data, finding.key)
         number = line if finding.line is None else finding.line
-        self.diagnostics.append(
-            Diagnostic(number, column, known.code, known.name, known.severity, finding.message, finding.source)
-        )
+        found = Diagnostic(number, column, known.code, known.name, known.severity, finding.message, finding.source)
+        if not self.diagnostics:
+            self._held.clear()
+        self._held[known.code] += 1
+        if self._held[known.code] > MOST_ALIKE:
+            self._unlisted[known.code] = found, 0
+        else:
+            self.diagnostics.append(found)
 
 
 def _decode_bounded(line: bytes) -> Decoded:

@@ -94,7 +94,11 @@ events = _make(by_name("events"))
 @click.argument("statement")
 @db_option
 @format_option(*_FORMAT_NAMES, default="table")
-def sql(statement: str, db: str | None, format_name: str) -> None:
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), default=30, show_default=True, metavar="SECONDS",
+    help="Stop a statement that computes for longer; 0: never.",
+)  # fmt: skip
+def sql(statement: str, db: str | None, format_name: str, timeout: float) -> None:
     """Run a SELECT on the mirror. The connection is read-only: the database refuses everything else.
 
     \b
@@ -102,6 +106,6 @@ def sql(statement: str, db: str | None, format_name: str) -> None:
       ledger sql "SELECT path, count(*) AS findings FROM findings GROUP BY path"
     """
     with _reading(db) as raw:
-        columns, rows = queries.select(raw, statement) if raw is not None else ((), iter(()))
+        columns, rows = queries.select(raw, statement, timeout) if raw is not None else ((), iter(()))
         if columns or format_name == "json":  # any other format would write an empty header
             _write(format_name, columns, rows)

@@ -40,8 +40,11 @@ def mirror_path(option: str | None) -> Path:
 def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> Engine:
     """Make an engine on one file; `mode` is SQLite's open mode, `begin` how transactions start.
 
-    The driver's own transaction handling is switched off: it would not roll back a failed migration.
+    The driver's own transaction handling is switched off: it would not roll back a failed migration. Raises LedgerError
+    for a pipe or a device.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise LedgerError(f"{show_path(path)} is no regular file; name another mirror with --db")
     uri = f"file:{quote(os.fsencode(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
@@ -160,7 +163,10 @@ def _synchronise(raw: sqlite3.Connection) -> None:
 
 def _version(connection: Connection, path: Path) -> str | None:
     """Read the schema's revision; None for an empty database. Raises LedgerError for any other database."""
-    names = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+    made = connection.exec_driver_sql("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')").all()
+    names = {name for kind, name in made if kind == "table"}
+    if len(names) < len(made):  # they would do as they like whenever ledger writes
+        raise LedgerError(f"{show_path(path)} has triggers, which ledger never makes; name another mirror with --db")
     if schema.VERSION_TABLE in names and "session" in names:
         return str(connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalar_one_or_none())
     if names:

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from ledger.mirror import foldtext, store
 from ledger.mirror.ahead import Ahead, Step, steps
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
-from ledger.reader import TORN, Reader
+from ledger.reader import MOST_ALIKE, TORN, Reader
 from ledger.source import LogFile
 
 _TORN_TAIL = "L115"
@@ -23,7 +24,8 @@ class Outcome(NamedTuple):
     """Say what a sync did with one log.
 
     `status` is new, grown, unchanged, replaced, moved, waiting or refused; `reason` says why it was not taken.
-    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back.
+    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are no more
+    than the first of very many errors, and of other findings.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class Ingestion:
         self._found: list[Diagnostic] = []
         self._known = known_errors(raw, session)
         self._errors = len(self._known)
+        self._kept: Counter[bool] = Counter()  # findings in hand, errors and others: not all that a log may have
         self._decisions: Decisions | None = None  # read when the first error is met
         self._accepted = False
 
@@ -79,10 +82,10 @@ class Ingestion:
                     tail = len(block.data)
             reader.finish(undecided)
             self._file.check_unchanged()
-            self._drain()
+            self._drain(writer)
             self._accept()
             if not self._failed:
-                writer.finish(reader.state, self._found)
+                writer.finish(reader.state)
         if self._failed:
             reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
             if not any(found.is_error for found in self._found):
@@ -133,28 +136,34 @@ class Ingestion:
         decisions = read_decisions(self._file.path) if self._decisions is None else self._decisions
         self._found = mark(self._file.path, self._found, decisions)
         errors = [*mark(self._file.path, self._known, decisions), *self._found]
-        self._accepted = not any(one.is_error for one in errors)
+        unkept = self._errors - len(self._known) - self._kept[True]
+        self._accepted = not unkept and not any(one.is_error for one in errors)
         self._decisions = {}
 
     def _take(self, step: Step, writer: RowWriter) -> bool:
         """Write a block's rows, unless the log is refused anyway; false for a torn tail, which is held back."""
         for event, state in step.events:
             if isinstance(event, Unread) and event.kind == TORN and not self._quarantine:
-                self._drain()
+                self._drain(writer)
                 return False
             if not self._failed:
                 writer.event(event, state)
-        self._drain()
+        self._drain(writer)
         if self._store_blocks and not self._failed:
             writer.block(step.block)
         return True
 
-    def _drain(self) -> None:
+    def _drain(self, writer: RowWriter) -> None:
         """Take the reader's findings over. A torn tail that is held back is none of what is mirrored."""
         for found in self._reader.diagnostics:
-            if found.code != _TORN_TAIL or self._quarantine:
+            if found.code == _TORN_TAIL and not self._quarantine:
+                continue
+            self._errors += found.is_error
+            if self._kept[found.is_error] < MOST_ALIKE:
+                self._kept[found.is_error] += 1
                 self._found.append(found)
-                self._errors += found.is_error
+            if not self._errors or not self._failed:
+                writer.finding(found)
         self._reader.diagnostics.clear()
 
 

@@ -1,6 +1,8 @@
 """Questions to the mirror: a view, filtered and sorted, or SQL as it was typed."""
 
+import math
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Context
 from typing import Any, NamedTuple
@@ -18,6 +20,9 @@ _RANGES = 100
 
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
 _WITH_BYTES = frozenset(("lines",))
+_MOST_BYTES = 1 << 28
+"""Bytes of the largest value that a typed statement may make; a line of a log is a sixteenth of it."""
+
 _DIGITS = Context(prec=2_000)
 _READING_PRAGMAS = frozenset(
     (
@@ -203,27 +208,34 @@ def _exact_text(metric: float, residue: float) -> str:
     return f"{exact:f}" if 1e-9 < abs(exact) < 1e40 else str(exact)
 
 
-def select(raw: sqlite3.Connection, sql: str) -> tuple[tuple[str, ...], Rows]:
-    """Run SQL as typed. The database itself refuses all but reading: raises LedgerError with its reason."""
+def select(raw: sqlite3.Connection, sql: str, seconds: float = 0) -> tuple[tuple[str, ...], Rows]:
+    """Run SQL as typed, for at most so many seconds of computing (0: no limit).
+
+    The database itself refuses all but reading. Raises LedgerError with its reason.
+    """
+    end = time.process_time() + seconds if seconds else math.inf
     raw.set_authorizer(_authorizer())
-    raw.set_progress_handler(lambda: 0, 100_000)  # lets Ctrl-C through while a statement runs
+    raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    raw.set_progress_handler(lambda: time.process_time() > end, 100_000)  # lets Ctrl-C through as well
     try:
         cursor = raw.execute(store.readable(sql))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _refusal(error, "refused") from None
-    return tuple(column[0] for column in cursor.description or ()), _readable(cursor)
+        raise _refusal(error, "refused", end) from None
+    return tuple(column[0] for column in cursor.description or ()), _readable(cursor, end)
 
 
-def _readable(cursor: sqlite3.Cursor) -> Rows:
+def _readable(cursor: sqlite3.Cursor, end: float = math.inf) -> Rows:
     try:
         for row in cursor:
             yield [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]
     except sqlite3.Error as error:
-        raise _refusal(error, "stopped") from None
+        raise _refusal(error, "stopped", end) from None
 
 
-def _refusal(error: Exception, verb: str) -> BaseException:
+def _refusal(error: Exception, verb: str, end: float) -> BaseException:
     """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
+    if time.process_time() > end:
+        return LedgerError("the statement took too long and was stopped; --timeout gives it more time")
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
         return KeyboardInterrupt()
     return LedgerError(f"the database {verb} the statement: {error}")

@@ -35,7 +35,9 @@ class RowWriter:
             "run_metric": [],
             "event": [],
             "unread": [],
+            "diagnostic": [],
         }
+        self._taken = 0  # rows since the last flush: those that fill no statement stay, and must not bring the next
         self._names: dict[str, int] = dict(connection.execute("SELECT name, id FROM metric_name"))
         self._next_name = max(self._names.values(), default=0) + 1
         self._opened: int | None = None
@@ -55,8 +57,14 @@ class RowWriter:
             self._rows["unread"].append((self._base + line, offset, size, event.kind))
         else:
             self._take_event(event, state)
-        if len(self._rows["run"]) + len(self._rows["event"]) + len(self._rows["unread"]) >= _FLUSH_ROWS:
+        self._taken += len(event.run) if isinstance(event, Runs) else 1
+        if self._taken >= _FLUSH_ROWS:
             self.flush(state)
+
+    def finding(self, found: Diagnostic) -> None:
+        """Take a finding."""
+        values = (found.line, found.column, found.code, found.name, found.severity.value, found.message, found.source)
+        self._rows["diagnostic"].append((self._session, *values, None))
 
     def segment(self, state: State | Frame) -> None:
         """Store the current segment's header, which replaces that of a segment without runs."""
@@ -68,6 +76,7 @@ class RowWriter:
 
     def flush(self, state: State | Frame) -> None:
         """Hand rows to the pipe, and derive the segments whose runs are all stored."""
+        self._taken = 0
         for table, rows in self._rows.items():
             self._rows[table] = self._pipe.insert(table, rows)
         waiting = self._rows["run"][0][1] if self._rows["run"] else (state.segment or state.current()).ordinal
@@ -75,8 +84,8 @@ class RowWriter:
             self._derive(waiting - 1)
             self._derive_from = waiting
 
-    def finish(self, state: State | Frame, found: Iterable[Diagnostic]) -> None:
-        """Store what is left, derive what that touched, and store the findings."""
+    def finish(self, state: State | Frame) -> None:
+        """Store what is left, and derive what that touched."""
         for table, waiting in self._rows.items():
             self._pipe.finish(table, self._pipe.insert(table, waiting))
         for row, (status, segment) in self._decided.items():
@@ -84,11 +93,6 @@ class RowWriter:
             self._touch(segment)
         if self._derive_from is not None:
             self._derive((state.segment or state.current()).ordinal)
-        rows = [
-            (self._session, d.line, d.column, d.code, d.name, d.severity.value, d.message, d.source, None)
-            for d in found
-        ]
-        self._pipe.finish("diagnostic", self._pipe.insert("diagnostic", rows))
 
     def _learn(self, fresh: Iterable[str]) -> None:
         """Give names that the mirror does not have yet their ids, in the order they came."""

@@ -219,6 +219,8 @@ def ingest_stored(raw: sqlite3.Connection, known: Session) -> None:
     """Derive a session's rows anew from its stored bytes alone."""
     with LogFile(None, store.spool(raw, known), known.size + known.tail_size) as file:
         reader, undecided = open_reader(file, known.dialect, known.run_json)
+        if known.pending_bytes:  # the log goes on, so its end is not judged
+            reader.torn, undecided = True, None
         drop_derived(raw, known.id)
         fresh = known._replace(size=0, lines=0, tail_size=0)
         Ingestion(raw, file, reader, fresh, quarantine=True, store_blocks=False).go("rebuilt", undecided)

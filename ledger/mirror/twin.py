@@ -62,6 +62,8 @@ def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tu
         dialect = session.dialect if session.dialect in {known.name for known in DIALECTS} else None
         run_json = session.run_json if isinstance(session.run_json, bytes) else None
         reader, undecided = open_reader(file, dialect, run_json)
+        if session.pending_bytes:  # the log goes on, so its end was not judged
+            reader.torn, undecided = True, None
         codex = reader.dialect is not None and reader.dialect.name == "codex"
         blank = store.blank(session.id, session.key, session.file)._replace(run_json=run_json if codex else None)
         apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)

@@ -1,0 +1,143 @@
+"""Logs of great size, each in a way of its own, and what reading them costs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from tests.cli import COMMAND, HEADER, environment, lines, run
+from tests.torture.figures import Figure
+
+HEAD = lines(HEADER)
+RUN = lines(run(1, 1))
+OPEN = RUN[:-2]
+"""A run whose object is still open."""
+
+
+class Giant(NamedTuple):
+    """Say how a giant is written, how large it is in full and in short, and which exit statuses are right."""
+
+    name: str
+    make: Callable[[IO[bytes], int], object]
+    full: int
+    short: int
+    check: int
+    sync: int
+
+    def write(self, path: Path, size: int) -> None:
+        """Write the log, beginning with a sound header."""
+        with path.open("wb") as file:
+            file.write(HEAD)
+            self.make(file, size)
+
+
+class Cost(NamedTuple):
+    """Hold what a command took."""
+
+    command: str
+    seconds: float
+    megabytes: float
+
+
+def _blank(file: IO[bytes], count: int) -> None:
+    for _ in range(count // 10_000):
+        file.write(b"\n" * 10_000)
+    file.write(RUN)
+
+
+def _garbage(file: IO[bytes], count: int) -> None:
+    for _ in range(count // 10_000):
+        file.write(b"x\n" * 10_000)
+
+
+def _line(file: IO[bytes], size: int) -> None:
+    file.write(OPEN + b',"x":"' + b"a" * (size - len(OPEN) - len(b',"x":""}')) + b'"}\n')
+
+
+def _members(count: int) -> bytes:
+    return b",".join(b'"%d":%d' % (number, number % 10) for number in range(count))
+
+
+def _keys(file: IO[bytes], count: int) -> None:
+    file.write(OPEN + b"," + _members(count) + b"}\n")
+
+
+def _metrics(file: IO[bytes], count: int) -> None:
+    file.write(OPEN + b',"metrics":{' + _members(count) + b"}}\n")
+
+
+def _equal_keys(file: IO[bytes], count: int) -> None:
+    file.write(OPEN + b',"k":1' * count + b"}\n")
+
+
+def _arrays(file: IO[bytes], depth: int) -> None:
+    file.write(OPEN + b',"asi":' + b"[" * depth + b"\n" + RUN)
+
+
+def _objects(file: IO[bytes], depth: int) -> None:
+    file.write(OPEN + b',"asi":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}\n" + RUN)
+
+
+def _digits(file: IO[bytes], count: int) -> None:
+    file.write(OPEN + b',"x":' + b"9" * count + b"}\n")
+
+
+MEBI = 1 << 20
+MOST = 600
+"""Megabytes of memory that no giant may need, whatever its size."""
+
+GIANTS = (
+    Giant("10 million blank lines", _blank, 10_000_000, 50_000, 0, 0),
+    Giant("3 million lines of garbage", _garbage, 3_000_000, 20_000, 1, 1),
+    Giant("a line of 16 MiB", _line, 16 * MEBI, 16 * MEBI, 0, 0),
+    Giant("a line of 200 MiB", _line, 200 * MEBI, 20 * MEBI, 1, 1),
+    Giant("1,000,000 keys", _keys, 1_000_000, 100_000, 0, 0),
+    Giant("1,000,000 secondary metrics", _metrics, 1_000_000, 50_000, 0, 0),
+    Giant("1,000,000 equal keys", _equal_keys, 1_000_000, 50_000, 1, 1),
+    Giant("5,000,000 open brackets", _arrays, 5_000_000, 500_000, 1, 1),
+    Giant("2,000,000 nested objects", _objects, 2_000_000, 200_000, 1, 1),
+    Giant("a number of 10,000,000 digits", _digits, 10_000_000, 1_000_000, 1, 1),
+)
+
+
+_MEASURED = """
+import json, os, subprocess, sys, time
+began = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+print(json.dumps([process.returncode, time.perf_counter() - began, usage.ru_maxrss]))
+"""
+"""A small process between ours and the command: Linux counts the peak of who starts a process as that process's own."""
+
+
+def costs(giant: Giant, folder: Path, size: int) -> Iterator[Cost]:
+    """Check and sync a giant, hold both to their exit status, and yield what each took."""
+    giant.write(folder / "autoresearch.jsonl", size)
+    for command, expected in (("check", giant.check), ("sync", giant.sync)):
+        with (folder / "said").open("w+b") as said:
+            done = subprocess.run(
+                [sys.executable, "-c", _MEASURED, *COMMAND, command],
+                cwd=folder, env=environment(folder), stdout=subprocess.PIPE, stderr=said, check=True,
+            )  # fmt: skip
+            said.seek(0)
+            text = said.read(2000).decode("utf-8", "replace")
+        code, seconds, peak = json.loads(done.stdout)
+        assert code == expected and "Traceback" not in text, (giant.name, command, text)
+        memory = peak / (MEBI if sys.platform == "darwin" else 1 << 10)
+        assert memory < MOST, (giant.name, command, memory)
+        yield Cost(command, seconds, memory)
+
+
+def all_of_them(folder: Path, *, short: bool = False) -> Iterator[Figure]:
+    """Read each giant, in a mirror of its own."""
+    for number, giant in enumerate(GIANTS):
+        place = folder / str(number)
+        place.mkdir()
+        size = giant.short if short else giant.full
+        told = [f"{cost.command} {cost.seconds:.0f} s, {cost.megabytes:,.0f} MB" for cost in costs(giant, place, size)]
+        for path in place.iterdir():
+            path.unlink()
+        yield Figure(giant.name, 1, f"{'taken' if giant.sync == 0 else 'refused'}: {'; '.join(told)}")
