@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ledger.diagnostics import Diagnostic
 from ledger.errors import LedgerError
-from ledger.sidefile import read_records, side_file
+from ledger.sidefile import records, side_file
 from ledger.source import open_log, read_small, show_path
 
 TORN_TAIL = "L115"
@@ -38,9 +38,6 @@ class Decision(NamedTuple):
     at: str
 
 
-Decisions = Mapping[Key, Decision]
-
-
 def file_of(log: Path) -> Path:
     """Name the file with a log's decisions."""
     return side_file(log, "accepted")
@@ -49,8 +46,13 @@ def file_of(log: Path) -> Path:
 def read(log: Path) -> dict[Key, Decision]:
     """Read the decisions in force. Raises LedgerError for a line that is none."""
     path = file_of(log)
+    return in_force(path, read_small(path) or b"")
+
+
+def in_force(path: Path, data: bytes) -> dict[Key, Decision]:
+    """Read the decisions in force from the bytes of their file. Raises LedgerError for a line that is none."""
     found: dict[Key, Decision] = {}
-    for number, record in read_records(path):
+    for number, record in records(path, data):
         decision = _decision(record)
         if decision is None:
             raise LedgerError(
@@ -88,9 +90,9 @@ def record_of(action: str, decision: Decision) -> dict[str, Any]:
     return {**made, "by": decision.by, "at": decision.at}
 
 
-def mark(log: Path, found: Sequence[Diagnostic], decisions: Decisions | None = None) -> list[Diagnostic]:
+def mark(log: Path, found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Give the findings, each accepted one with its reason. Raises LedgerError if the decisions cannot be read."""
-    made = read(log) if decisions is None else decisions
+    made = read(log)
     codes = {key.code for key in made}
     asked = [one for one in found if one.code in codes]
     if not asked:
@@ -113,10 +115,7 @@ def keys_of(log: Path, found: Iterable[Diagnostic]) -> dict[tuple[str | None, in
 def _hashes(log: Path, source: str | None, lines: set[int]) -> Iterable[tuple[int, str]]:
     if source is not None:
         data = read_small(log.with_name(source)) or b""
-        split = data.split(b"\n")
-        for line in lines:
-            content = split[line - 1] if 0 < line <= len(split) else data
-            yield line, hashlib.sha256(content).hexdigest()
+        yield from ((line, hash_of(data, line)) for line in lines)
         return
     found: dict[int, str] = {}
     with open_log(log) as file:
@@ -127,3 +126,9 @@ def _hashes(log: Path, source: str | None, lines: set[int]) -> Iterable[tuple[in
                 found[line] = hashlib.sha256(block.lines[line - block.first_line]).hexdigest()
     for line in lines:
         yield line, found.get(line, whole.hexdigest())
+
+
+def hash_of(data: bytes, line: int) -> str:
+    """Hash a line of a small file as decisions do, all of it where it has no such line."""
+    split = data.split(b"\n")
+    return hashlib.sha256(split[line - 1] if 0 < line <= len(split) else data).hexdigest()

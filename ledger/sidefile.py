@@ -15,12 +15,17 @@ def side_file(log: Path, what: str) -> Path:
 
 
 def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read a side file's records, each with its line; none if there is no file.
+    """Read a side file's records, each with its line; none if there is no file. Raises as `records` does."""
+    return records(path, read_small(path) or b"")
+
+
+def records(path: Path, data: bytes) -> list[tuple[int, dict[str, Any]]]:
+    """Read the records of a side file with these bytes, each with its line.
 
     Raises LedgerError for a line that is no object: what people decided is never skipped in silence.
     """
     found: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate((read_small(path) or b"").split(b"\n"), 1):
+    for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         decoded = decode(line.strip())

@@ -104,6 +104,8 @@ class Mirror:
         ]
         found = self._select("diagnostic", "session = ?", known.id)
         tables["diagnostic"] = sorted(repr(row[1:-1]) for row in found)
+        for name, order in (("side", "kind"), ("acceptance", "number"), ("repair", "number")):
+            tables[name] = [row[1:] for row in self._select(name, f"session = ? ORDER BY {order}", known.id)]
         return tables
 
     def _select(self, table: str, where: str, *values: int) -> list[tuple[Any, ...]]:

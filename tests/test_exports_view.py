@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.mirror.views import VIEWS
+from tests import deciding
 from tests.cli import HEADER, SOUND, ledger, lines, log, run
 
 NAMES = [view.name for view in VIEWS]
@@ -22,6 +23,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log(folder)
     hostile = run(2, -0.5, description="=1+1", commit="12e4567", metrics={"mem": -1}, asi={"why": "é"})
     log(folder, lines(HEADER, run(1, 1, "discard"), hostile, b"\xff\xfe", b'{"run":3}'), "damaged.jsonl")
+    deciding.accept(folder / "damaged.jsonl", "L101")
+    deciding.note_repair(folder / "damaged.jsonl")
     assert ledger(folder, "sync", "--quarantine", "autoresearch.jsonl", "damaged.jsonl").code == 0
     return folder
 

@@ -23,6 +23,7 @@ from ledger.mirror.columns import COLUMNS, describe
 from ledger.mirror.metadata import metadata
 from ledger.mirror.questions import QUESTIONS, Question
 from ledger.mirror.views import VIEWS, View
+from tests import deciding
 from tests.cli import HEADER, SAMPLES, environment, ledger, lines, log, run
 
 PATIENCE = 60
@@ -88,7 +89,9 @@ def _address(process: "subprocess.Popen[bytes]", heard: Path) -> str:
 def mirrored(folder: Path) -> Path:
     """Mirror the bundled samples and logs that are odd; write the metadata, and give the mirror."""
     log(folder, STUCK, "stuck/autoresearch.jsonl")
-    log(folder, ODD, "odd/autoresearch.jsonl")
+    odd = log(folder, ODD, "odd/autoresearch.jsonl")
+    deciding.accept(odd)
+    deciding.note_repair(odd)
     assert ledger(folder, "sync", SAMPLES, "stuck", "odd", "--quarantine").err.count("refused") == 0
     (folder / "metadata.json").write_text(ledger(folder, "db", "metadata").out)
     return folder / "mirror.db"

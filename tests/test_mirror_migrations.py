@@ -96,7 +96,7 @@ def test_an_older_mirror_is_upgraded_with_all_it_holds(
     with mirror_at(path) as mirror:
         assert described(mirror.raw) == made["create"]
         after = counts(mirror.raw)
-        assert {table: after[table] for table in before if table in after} == before and len(before) == 11
+        assert {table: after[table] for table in before if table in after} == before and len(before) == 14
         assert mirror.raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         for view in views.VIEWS:
             assert mirror.rows(view.name), view.name

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from ledger.errors import LedgerError
 from ledger.mirror import queries, store, views
 from ledger.mirror.engine import open_reader
 from ledger.mirror.queries import Filters
-from tests import cli
+from tests import cli, deciding
 from tests.mirroring import Mirror, mirror_at, write
 from tests.oracle import random_logs
 from tests.reading import DIALECTS
@@ -27,8 +28,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a mirror of the samples and of random logs of every protocol."""
     folder = tmp_path_factory.mktemp("mirror").resolve()
     with mirror_at(folder / "mirror.db") as mirror:
-        for log in sorted(cli.SAMPLES.rglob("*.jsonl")):
-            mirror.sync(log.resolve(), quarantine=True)
+        samples = Path(shutil.copytree(cli.SAMPLES, folder / "samples"))
+        for log in sorted(samples.rglob("*.jsonl")):
+            deciding.accept(log)
+            deciding.note_repair(log)
+            mirror.sync(log, quarantine=True)
         for seed in range(6):
             mirror.sync(write(folder, f"log{seed}", *random_logs.generate(seed, DIALECTS[seed % 3], 60)))
     return folder / "mirror.db"
@@ -51,7 +55,7 @@ def some(rows: list[Row], column: str) -> list[Any]:
 
 
 def test_there_is_a_view_of_every_kind(mirror: Mirror) -> None:
-    assert {view.name for view in views.VIEWS} == {*VIEWS, "findings", "lines"}
+    assert {view.name for view in views.VIEWS} == {*VIEWS, "findings", "accepted", "repairs", "lines"}
     for view in views.VIEWS:
         assert len(mirror.rows(view.name)) > 5, view.name
 

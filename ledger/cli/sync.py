@@ -33,7 +33,8 @@ _BULK_BYTES = 16 * 1024 * 1024
 def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine: bool, replace: bool) -> None:
     """Mirror logs into the database, reading only what was appended.
 
-    A log with errors is refused whole (exit 1); other logs still sync. PATH is a log or a folder to search.
+    A log with errors that nobody accepted is refused whole (exit 1); other logs still sync. What people decided about a
+    log is mirrored with it. PATH is a log or a folder to search.
 
     \b
     Example:

@@ -3,14 +3,14 @@
 import sqlite3
 import time
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.accepted import Decisions, mark
-from ledger.accepted import read as read_decisions
-from ledger.diagnostics import Diagnostic, Severity
+from ledger import accepted
+from ledger.diagnostics import Diagnostic
 from ledger.events import Unread
-from ledger.mirror import foldtext, store
+from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead, Step, steps
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
@@ -23,7 +23,8 @@ _TORN_TAIL = "L115"
 class Outcome(NamedTuple):
     """Say what a sync did with one log.
 
-    `status` is new, grown, unchanged, replaced, moved, waiting or refused; `reason` says why it was not taken.
+    `status` is new, grown, unchanged, updated (only what people decided about it), replaced, moved, waiting or refused;
+    `reason` says why it was not taken.
     `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are no more
     than the first of very many errors, and of other findings.
     """
@@ -58,11 +59,8 @@ class Ingestion:
         self._store_blocks = store_blocks
         self._ahead = ahead
         self._found: list[Diagnostic] = []
-        self._known = known_errors(raw, session)
-        self._errors = len(self._known)
+        self._errors, _ = store.count_errors(raw, session.id)
         self._kept: Counter[bool] = Counter()  # findings in hand, errors and others: not all that a log may have
-        self._decisions: Decisions | None = None  # read when the first error is met
-        self._accepted = False
 
     def go(self, status: str, undecided: tuple[int, list[str], bool] | None) -> Outcome:
         """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
@@ -83,17 +81,12 @@ class Ingestion:
             reader.finish(undecided)
             self._file.check_unchanged()
             self._drain(writer)
-            self._accept()
             if not self._failed:
                 writer.finish(reader.state)
         if self._failed:
-            reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
-            if not any(found.is_error for found in self._found):
-                reason = "its mirrored lines have errors already; use --quarantine to mirror it further"
-            return self._outcome("refused", lines=lines, reason=reason)
+            return self._refused(lines)
         if size + tail == 0 and pending:
             return self._outcome("waiting", pending=pending, reason="its only line is unfinished")
-        quarantined = self._errors > 0  # a fact about the bytes; whether a person accepted them is none
         store.update(
             self._raw,
             session._replace(
@@ -105,17 +98,35 @@ class Ingestion:
                 pending_bytes=pending,
                 state=reader.state.status,
                 fold=fold or foldtext.dump(reader.state),
-                quarantined=quarantined,
+                quarantined=self._errors > 0,  # a fact about the bytes; whether a person accepted them is none
                 gone=False,
                 synced_ms=time.time_ns() // 1_000_000,
             ),
         )
+        reviewed = self._review()
+        _, unaccepted = store.count_errors(self._raw, session.id)
+        if unaccepted and not self._quarantine:
+            return self._refused(lines)
         if status == "grown" and size + tail == session.size:
-            status = "unchanged"
+            status = "updated" if reviewed else "unchanged"
         runs = store.count_runs(self._raw, session.id)
-        return self._outcome(
-            status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=quarantined and not self._accepted
-        )
+        return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=unaccepted > 0)
+
+    def _refused(self, lines: int) -> Outcome:
+        """Refuse the log for its errors; those that a person accepted are none."""
+        if self._errors and self._file.path is not None:
+            self._found = accepted.mark(self._file.path, self._found)
+        reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
+        if not any(found.is_error for found in self._found):
+            reason = "its mirrored lines have errors already; use --quarantine to mirror it further"
+        return self._outcome("refused", lines=lines, reason=reason)
+
+    def _review(self) -> bool:
+        """Take what people decided about the log, and tell whether that is news."""
+        if self._file.path is not None:
+            return sides.take(self._raw, self._session.id, self._file.path)
+        sides.derive(self._raw, self._session.id, self._session.file)
+        return False
 
     def _outcome(self, status: str, **values: Any) -> Outcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
@@ -123,22 +134,13 @@ class Ingestion:
 
     @property
     def _failed(self) -> bool:
-        if not self._errors or self._quarantine or self._accepted:
-            return False
-        if self._decisions is None:
-            self._decisions = read_decisions(self._file.path) if self._file.path is not None else {}
-        return not self._decisions  # where there are some, only the end shows whether they cover every error
+        """Whether the log is refused whatever comes."""
+        return self._errors > 0 and not self._quarantine and not self._reviewed
 
-    def _accept(self) -> None:
-        """Tell whether a person accepted every error; if not, the log has failed."""
-        if self._failed or not self._errors or self._file.path is None:
-            return
-        decisions = read_decisions(self._file.path) if self._decisions is None else self._decisions
-        self._found = mark(self._file.path, self._found, decisions)
-        errors = [*mark(self._file.path, self._known, decisions), *self._found]
-        unkept = self._errors - len(self._known) - self._kept[True]
-        self._accepted = not unkept and not any(one.is_error for one in errors)
-        self._decisions = {}
+    @cached_property
+    def _reviewed(self) -> bool:
+        """Whether errors may be accepted; only the end shows if all of them are."""
+        return self._file.path is not None and bool(accepted.read(self._file.path))
 
     def _take(self, step: Step, writer: RowWriter) -> bool:
         """Write a block's rows, unless the log is refused anyway; false for a torn tail, which is held back."""
@@ -165,13 +167,3 @@ class Ingestion:
             if not self._errors or not self._failed:
                 writer.finding(found)
         self._reader.diagnostics.clear()
-
-
-def known_errors(raw: sqlite3.Connection, session: Session) -> list[Diagnostic]:
-    """Give the errors that are mirrored of a session already."""
-    sql = 'SELECT line, "column", code, name, message, source FROM diagnostic WHERE session = ? AND severity = ?'
-    rows = raw.execute(sql, (session.id, Severity.ERROR.value))
-    return [
-        Diagnostic(line, column, code, name, Severity.ERROR, message, source)
-        for line, column, code, name, message, source in rows
-    ]

@@ -22,7 +22,8 @@ _FACETS = {
     "runs": ("status",),
     "events": ("kind",),
     "metrics": ("name",),
-    "findings": ("severity", "code"),
+    "findings": ("severity", "code", "accepted"),
+    "accepted": ("code", "found"),
 }
 _NEWEST_OR_LARGEST = {"sessions": "last_at", "segments": "last_at", "best": "improvement_pct", "streaks": "length"}
 """The order of the views that are small enough to be put in one for each page."""

@@ -64,7 +64,7 @@ class RowWriter:
     def finding(self, found: Diagnostic) -> None:
         """Take a finding."""
         values = (found.line, found.column, found.code, found.name, found.severity.value, found.message, found.source)
-        self._rows["diagnostic"].append((self._session, *values, None))
+        self._rows["diagnostic"].append((self._session, *values, None, None))
 
     def segment(self, state: State | Frame) -> None:
         """Store the current segment's header, which replaces that of a segment without runs."""

@@ -1,4 +1,4 @@
-"""The mirror's tables. Stored bytes are its only data of its own; every other row is derived from them.
+"""The mirror's tables. Stored bytes, of logs and side files, are its only data of its own; all else is derived.
 
 A record's `id` is `session << 32 | line`: rows of a session lie together, in file order, without a second index.
 """
@@ -143,7 +143,47 @@ diagnostic = Table(
     Column("severity", Text, nullable=False),
     Column("message", Text, nullable=False),
     Column("source", Text),  # `run.json` where that is the file at fault
+    Column("accepted", Integer),  # the number of the decision that took it as it is
     Column("id", Integer, primary_key=True),
+)
+
+side = Table(
+    "side",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("kind", Text, nullable=False),  # `accepted` or `repairs`
+    Column("data", LargeBinary, nullable=False),  # the side file's bytes
+    PrimaryKeyConstraint("session", "kind"),
+)
+
+acceptance = Table(
+    "acceptance",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("number", Integer, nullable=False),  # its place among the decisions in force, from 1
+    Column("line", BigInteger, nullable=False),  # where its finding stood then
+    Column("code", Text, nullable=False),
+    Column("source", Text),
+    Column("sha256", Text, nullable=False),  # of the line's content
+    Column("reason", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("session", "number"),
+)
+
+repair = Table(
+    "repair",
+    metadata,
+    Column("session", Integer, nullable=False),
+    Column("number", Integer, nullable=False),  # its place among the log's repairs, from 1
+    Column("action", Text),  # `repair` or `undo`
+    Column("by", Text),
+    Column("at", Text),
+    Column("before", Text),  # SHA-256 of the log, as that of `after`
+    Column("after", Text),
+    Column("backup", Text),
+    Column("items", Text, nullable=False),  # JSON
+    PrimaryKeyConstraint("session", "number"),
 )
 
 segment_stat = Table(
@@ -170,10 +210,13 @@ segment_stat = Table(
     sqlite_with_rowid=False,
 )
 
+OWN = (block, side)
+"""Tables with what the mirror has by itself, whose rows name their session."""
+
 BY_RECORD = ((run, "id"), (run_metric, "run_id"), (event, "id"), (unread, "id"))
 """Derived tables whose rows belong to a line, with the column that says which."""
 
-BY_SESSION = (segment, segment_stat, diagnostic)
+BY_SESSION = (segment, segment_stat, diagnostic, acceptance, repair)
 """Derived tables whose rows name their session."""
 
 

@@ -11,6 +11,7 @@ from typing import IO, NamedTuple, cast
 
 from sqlalchemy import Connection
 
+from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
@@ -156,7 +157,8 @@ def remove(connection: sqlite3.Connection, session_id: int) -> None:
     """Drop a session with its bytes and everything derived from them."""
     drop_derived(connection, session_id)
     connection.execute("DELETE FROM metric_name WHERE id NOT IN (SELECT name_id FROM run_metric)")
-    connection.execute("DELETE FROM block WHERE session = ?", (session_id,))
+    for table in schema.OWN:
+        connection.execute(f"DELETE FROM {table.name} WHERE session = ?", (session_id,))
     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
 
 
@@ -164,6 +166,13 @@ def count_runs(connection: sqlite3.Connection, session_id: int) -> int:
     """Count a session's runs, as `sessions` does."""
     sql = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = ?"
     return int(connection.execute(sql, (session_id,)).fetchone()[0])
+
+
+def count_errors(connection: sqlite3.Connection, session_id: int) -> tuple[int, int]:
+    """Count a session's errors: all, and those that nobody accepted."""
+    sql = "SELECT count(*), count(*) - count(accepted) FROM diagnostic WHERE session = ? AND severity = 'error'"
+    errors, left = connection.execute(sql, (session_id,)).fetchone()
+    return int(errors), int(left)
 
 
 def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:

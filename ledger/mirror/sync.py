@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RootTransaction
 
-from ledger.accepted import mark
 from ledger.dialects import by_name
 from ledger.errors import LedgerError
 from ledger.jsontext import decode
 from ledger.log import open_reader
-from ledger.mirror import foldtext, store
+from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
-from ledger.mirror.ingest import Ingestion, Outcome, known_errors
+from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.mirror.store import Session
 from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
+from ledger.times import now_ms
 
 _REPLAY_ENDS = ("E354", "E355")
 
@@ -38,7 +38,8 @@ def sync_log(
         known = None if ahead else store.find(raw, path)
         if known is not None and not (known.gone or replace) and _holds(raw, known, path, file, dialect):
             file.check_unchanged()
-            return _as_it_was(raw, known, path, "unchanged")
+            if not sides.changed(raw, known.id, path):
+                return _as_it_was(raw, known, path, "unchanged")
         if known is None:
             with connection.begin() as transaction:
                 if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
@@ -84,13 +85,8 @@ def _holds(raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, d
 def _as_it_was(raw: sqlite3.Connection, known: Session, path: Path, status: str) -> Outcome:
     """Report a session whose rows stay as they are."""
     lines = known.lines + bool(known.tail_size)
-    quarantined = known.quarantined and not _accepted(raw, known, path)
+    quarantined = known.quarantined and store.count_errors(raw, known.id)[1] > 0
     return Outcome(path, status, lines, store.count_runs(raw, known.id), 0, quarantined)
-
-
-def _accepted(raw: sqlite3.Connection, known: Session, path: Path) -> bool:
-    """Tell whether a person accepted every error of a session, whose log is at `path`."""
-    return not any(one.is_error for one in mark(path, known_errors(raw, known)))
 
 
 def _differs(known: Session, path: Path) -> bool:
@@ -107,10 +103,11 @@ def _sync(
         return _load(raw, path, file, None, options, "new", ahead)
     if options.replace:
         return _load(raw, path, file, known, options, "replaced")
-    moved = known.path != store.path_text(path)
-    if (moved or known.gone) and _holds(raw, known, path, file, options.dialect):
-        store.update(raw, known._replace(path=store.path_text(path), gone=False))
-        return _as_it_was(raw, known, path, "moved" if moved else "unchanged")
+    if _holds(raw, known, path, file, options.dialect):
+        moved = known.path != store.path_text(path)
+        store.update(raw, known._replace(path=store.path_text(path), gone=False, synced_ms=now_ms()))
+        reviewed = sides.take(raw, known.id, path)
+        return _as_it_was(raw, known, path, "moved" if moved else "updated" if reviewed else "unchanged")
     with open_log(path) as again:
         return _append(raw, path, again, known, options)
 

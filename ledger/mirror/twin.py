@@ -3,15 +3,16 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Table, create_engine
 
 from ledger.dialects import DIALECTS
+from ledger.errors import LedgerError
 from ledger.log import open_reader
-from ledger.mirror import schema, store
+from ledger.mirror import schema, sides, store
 from ledger.mirror.ingest import Ingestion
 from ledger.mirror.store import Session
 from ledger.source import LogFile
@@ -28,6 +29,7 @@ _STATISTICS = """SELECT (SELECT line FROM segment AS g WHERE g.session = t.sessi
 FROM segment_stat AS t WHERE session = :session ORDER BY segment"""
 _FINDINGS = """SELECT CASE WHEN source IS NULL THEN line ELSE 0 END, {columns}
 FROM diagnostic WHERE session = :session ORDER BY line, "column", code, name, severity, message, source"""
+_SIDES = "SELECT 0, {columns} FROM {table} WHERE session = :session ORDER BY number"
 
 
 def _select(table: Table, sql: str = _BY_ID) -> str:
@@ -41,6 +43,9 @@ _ROWS = (
     _select(schema.segment, _SEGMENTS),
     _select(schema.segment_stat, _STATISTICS),
     _select(schema.diagnostic, _FINDINGS),
+    "SELECT 0, kind FROM side WHERE session = :session ORDER BY kind",
+    _select(schema.acceptance, _SIDES),
+    _select(schema.repair, _SIDES),
 )
 """Every derived row of a session, a table at a time, in an order that does not show when each row came.
 
@@ -68,8 +73,16 @@ def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tu
         blank = store.blank(session.id, session.key, session.file)._replace(run_json=run_json if codex else None)
         apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)
         Ingestion(apart, file, reader, blank, quarantine=True, store_blocks=False).go("rebuilt", undecided)
+        _review(raw, session, apart)
         yield apart, store.every(apart)[0]
     engine.dispose()
+
+
+def _review(raw: sqlite3.Connection, session: Session, apart: sqlite3.Connection) -> None:
+    """Derive what the mirrored side files say; nothing, if that cannot be read."""
+    sides.keep(apart, session.id, sides.stored(raw, session.id))
+    with suppress(LedgerError):
+        sides.derive(apart, session.id, session.file, raw)
 
 
 def _private() -> sqlite3.Connection:
@@ -118,7 +131,7 @@ def _same_fold(session: Session, twin: Session) -> bool:
 def orphans(raw: sqlite3.Connection) -> dict[str, int]:
     """Count the rows that belong to no session, by table."""
     homes = [(table.name, f"{key} >> {schema.LINE_BITS}") for table, key in schema.BY_RECORD]
-    homes += [(table.name, "session") for table in (*schema.BY_SESSION, schema.block)]
+    homes += [(table.name, "session") for table in (*schema.BY_SESSION, *schema.OWN)]
     sql = "SELECT count(*) FROM {} WHERE {} NOT IN (SELECT id FROM session)"
     counts = {name: int(raw.execute(sql.format(name, home)).fetchone()[0]) for name, home in homes}
     return {name: count for name, count in counts.items() if count}

@@ -63,7 +63,7 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT session, count(CASE WHEN severity = 'error' THEN 1 END) AS errors,
     count(CASE WHEN severity = 'warning' THEN 1 END) AS warnings
-  FROM diagnostic GROUP BY session
+  FROM diagnostic WHERE accepted IS NULL GROUP BY session
 ) AS d ON d.session = s.id
 """,
         "path",
@@ -216,13 +216,43 @@ JOIN session AS s ON s.id = v.run_id >> 32
     ),
     View(
         "findings",
-        "What the rules found in the mirrored lines.",
-        _columns("path line column code name severity message"),
+        "What the rules found in the mirrored lines, and for which reason a person took it as it is.",
+        _columns("path line column code name severity message accepted reason"),
         """
-SELECT s.path, d.line, d."column", d.code, d.name, d.severity, d.message
-FROM diagnostic AS d JOIN session AS s ON s.id = d.session
+SELECT s.path, d.line, d."column", d.code, d.name, d.severity, d.message,
+  CASE WHEN d.accepted IS NULL THEN 0 ELSE 1 END AS accepted, a.reason
+FROM diagnostic AS d
+JOIN session AS s ON s.id = d.session
+LEFT JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted
 """,
         'path, line, "column"',
+        flags=("accepted",),
+    ),
+    View(
+        "accepted",
+        "The decisions in force to take a finding as it is, and whether it still is found.",
+        _columns("path line code source reason by at found"),
+        """
+SELECT s.path, coalesce(d.line, a.line) AS line, a.code, a.source, a.reason, a."by", a.at,
+  CASE WHEN d.line IS NULL THEN 0 ELSE 1 END AS found
+FROM acceptance AS a
+JOIN session AS s ON s.id = a.session
+LEFT JOIN (
+  SELECT session, accepted, min(line) AS line FROM diagnostic WHERE accepted IS NOT NULL GROUP BY session, accepted
+) AS d ON d.session = a.session AND d.accepted = a.number
+""",
+        "path, line, code",
+        flags=("found",),
+    ),
+    View(
+        "repairs",
+        "The repairs of the logs, and those taken back, in their order.",
+        _columns("path number action at by before after backup items"),
+        """
+SELECT s.path, r.number, r.action, r.at, r."by", r.before, r.after, r.backup, r.items
+FROM repair AS r JOIN session AS s ON s.id = r.session
+""",
+        "path, number",
     ),
     View(
         "lines",

@@ -1,7 +1,8 @@
 """A log read for a page: its fold, its runs as columns, and what else its records say that a reader wants to see."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ from ledger.segment import Segment
 from ledger.source import LogFile
 from ledger.state import State
 from ledger.terminal import plain
+
+Judge = Callable[[list[Diagnostic]], list[Diagnostic]]
+"""Put findings in order, those that a person accepted marked as such."""
 
 SHOWN_FINDINGS = 500
 """As many errors, and as many other findings, are listed; all are counted."""
@@ -74,20 +78,25 @@ class Account(NamedTuple):
         return [*self.state.closed, self.state.current()]
 
 
-def read(file: LogFile, path: Path | None, dialect: str | None = None, run_json: bytes | None = None) -> Account:
+def read(
+    file: LogFile, path: Path | None, dialect: str | None = None, run_json: bytes | None = None,
+    judge: Judge | None = None,
+) -> Account:  # fmt: skip
     """Read an open log with every rule; what cannot be read is a finding and left out.
 
     `path` is where the log is, or was, None for standard input; `run_json` goes with a codex log that has no path.
+    `judge` marks the findings that a person accepted, if the decisions are not to be read beside the log.
     """
+    judge = judge or partial(judged, path)
     reader, undecided = open_reader(file, dialect, run_json)
     empty = Log(path, None, 0, 0, reader.state, [])
     account = Account(empty, Columns(), {}, {}, {}, [], Findings())
     for event in events(file, reader):
         _note(account, event)
-        _take_findings(account, path, reader)
+        _take_findings(account, judge, reader)
     reader.finish(undecided)
     file.check_unchanged()
-    _take_findings(account, path, reader)
+    _take_findings(account, judge, reader)
     _decide(account)
     target: Any = (reader.state.replay.config or {}).get("target")
     if is_number(target):
@@ -96,10 +105,10 @@ def read(file: LogFile, path: Path | None, dialect: str | None = None, run_json:
     return account._replace(log=Log(path, name, reader.lines, reader.records, reader.state, []))
 
 
-def _take_findings(account: Account, path: Path | None, reader: Reader) -> None:
+def _take_findings(account: Account, judge: Judge, reader: Reader) -> None:
     """Take what was found, those that a person accepted marked as such."""
     if reader.diagnostics:
-        found = judged(path, reader.diagnostics)
+        found = judge(reader.diagnostics)
         reader.diagnostics.clear()
         account.findings.take(found)
 

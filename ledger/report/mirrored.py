@@ -3,16 +3,30 @@
 import os
 import sqlite3
 
+from ledger.diagnostics import Diagnostic
+from ledger.log import judged
 from ledger.mirror import store
 from ledger.mirror.store import Session
-from ledger.report.account import Account, read
+from ledger.report.account import Account, Judge, read
 from ledger.source import LogFile
+
+_ACCEPTED = """SELECT d.source, d.line, d.code, a.reason FROM diagnostic AS d
+JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted WHERE d.session = ?"""
 
 
 def read_stored(raw: sqlite3.Connection, session: Session, dialect: str | None = None) -> Account:
-    """Read a mirrored log from its stored bytes."""
+    """Read a mirrored log from its stored bytes, with the decisions that were mirrored with it."""
     file = store.spool(raw, session)
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     with LogFile(None, file, size) as stored:
-        return read(stored, session.file, dialect, session.run_json)
+        return read(stored, session.file, dialect, session.run_json, _judge(raw, session))
+
+
+def _judge(raw: sqlite3.Connection, session: Session) -> Judge:
+    reasons = {(source, line, code): reason for source, line, code, reason in raw.execute(_ACCEPTED, (session.id,))}
+
+    def judge(found: list[Diagnostic]) -> list[Diagnostic]:
+        return [one._replace(accepted=reasons.get((one.source, one.line, one.code))) for one in judged(None, found)]
+
+    return judge

@@ -103,7 +103,7 @@ class Site:
     def _rows(self, entries: list[Entry], stamps: Mapping[str, tuple[Stamp | None, ...]]) -> Iterator[Row]:
         """Make the rows of the index; only what has changed since the last time is read again."""
         alive = [one for one in entries if stamps[one.id][0] is not None]
-        behind = [one for one in alive if one.stored is None or _is_behind(one.stored, stamps[one.id][0])]
+        behind = [one for one in alive if one.stored is None or _is_behind(one.stored, stamps[one.id])]
         problems = self._follow(behind, stamps)
         marks = {one.id: (stamps[one.id], one.stored) for one in entries}
         changed = [one for one in entries if one.id not in self._stood or self._stood[one.id][0] != marks[one.id]]
@@ -142,12 +142,13 @@ class Site:
         return self._shelf.mirror and mirror_stamp(self._shelf.mirror)
 
 
-def _is_behind(stored: Session, seen: Stamp | None) -> bool:
-    """Tell whether a log may have changed since it was mirrored."""
+def _is_behind(stored: Session, stamps: tuple[Stamp | None, ...]) -> bool:
+    """Tell whether a log, or a file beside it, may have changed since it was mirrored."""
+    seen = stamps[0]
     if not seen:
         return False
     held = stored.size + stored.tail_size + stored.pending_bytes
-    return seen[2] != held or seen[3] // 1_000_000 > stored.synced_ms
+    return seen[2] != held or any(one[3] // 1_000_000 > stored.synced_ms for one in stamps if one)
 
 
 def _compared(mirror: Path | None) -> Mapping[str, Any]:

@@ -113,7 +113,33 @@ def upgrade() -> None:
         sa.Column("severity", sa.Text, nullable=False),
         sa.Column("message", sa.Text, nullable=False),
         sa.Column("source", sa.Text),
+        sa.Column("accepted", sa.Integer),
         sa.Column("id", sa.Integer, primary_key=True),
+    )
+    op.create_table(
+        "side",
+        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("data", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("session", "kind"),
+    )
+    op.create_table(
+        "acceptance",
+        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("line", sa.BigInteger, nullable=False),
+        sa.Column("code", sa.Text, nullable=False),
+        sa.Column("source", sa.Text),
+        *(sa.Column(name, sa.Text, nullable=False) for name in ("sha256", "reason", "by", "at")),
+        sa.PrimaryKeyConstraint("session", "number"),
+    )
+    op.create_table(
+        "repair",
+        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
+        *(sa.Column(name, sa.Text) for name in ("action", "by", "at", "before", "after", "backup")),
+        sa.Column("items", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("session", "number"),
     )
     op.create_table(
         "segment_stat",

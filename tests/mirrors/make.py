@@ -1,8 +1,9 @@
-"""Make a mirror of the samples in the schema of this version, small enough to keep: python tests/mirrors/make.py
+"""Make a mirror of the samples in the schema of this version, small enough to keep: python -m tests.mirrors.make
 
 Once a revision is released its file is never made again: that later versions upgrade it is what the tests hold.
 """
 
+import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -11,6 +12,7 @@ from pathlib import Path
 from ledger.mirror import schema, store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.sync import sync_log
+from tests import deciding
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / "samples"
@@ -22,9 +24,14 @@ def make(target: Path) -> None:
     """Mirror all samples, the damaged one too, and write the mirror to one file without free space."""
     with tempfile.TemporaryDirectory() as folder, open_writer(Path(folder) / "mirror.db") as connection:
         raw = store.driver(connection)
-        for log in sorted(SAMPLES.rglob("*.jsonl")):
-            sync_log(connection, log.resolve(), quarantine=True)
-        raw.execute("UPDATE session SET path = replace(path, ?, ?)", (str(SAMPLES.resolve()), ELSEWHERE))
+        samples = Path(shutil.copytree(SAMPLES, Path(folder).resolve() / "samples"))
+        logs = sorted(samples.rglob("*.jsonl"))
+        damaged = samples / "damaged" / "autoresearch.jsonl"
+        deciding.accept(damaged, "L106", "S405")
+        deciding.note_repair(damaged)
+        for log in logs:
+            sync_log(connection, log, quarantine=True)
+        raw.execute("UPDATE session SET path = replace(path, ?, ?)", (str(samples), ELSEWHERE))
         raw.execute("UPDATE session SET key = printf('%08x', id * 65537), synced_ms = 0")
         target.unlink(missing_ok=True)
         raw.execute("VACUUM INTO ?", (str(target),))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import HEADER, SOUND, lines, log, run
+from tests.cli import BAD, HEADER, SOUND, ledger, lines, log, run
 from tests.report.reading import Markup
 from tests.serve.conftest import HOSTILE
 from tests.serve.serving import Server, served
@@ -196,8 +196,6 @@ def test_the_mirror_without_arguments(tmp_path: Path):
     path, lost = log(tmp_path / "a"), log(tmp_path / "b", lines(HEADER | {"name": "lost"}, run(1, 3)))
     with served(tmp_path) as server:
         assert "There is no mirror" in server.ask("/index.json").data["notes"][0]
-        from tests.cli import ledger
-
         assert ledger(tmp_path, "sync", ".").code == 0
         assert len(server.sessions()) == 2
         lost.unlink()
@@ -211,6 +209,18 @@ def test_the_mirror_without_arguments(tmp_path: Path):
         assert server.ask(f"/log/{server.id_of('speed')}.json").data["runs"]["count"] == 4
         assert len(server.ask("/compare.json").data["groups"][0]["sessions"]) == 2
         assert (tmp_path / "mirror.db").read_bytes() == before
+
+
+def test_a_decision_is_seen_before_and_after_it_is_mirrored(tmp_path: Path):
+    log(tmp_path, BAD)
+    assert ledger(tmp_path, "sync", "--quarantine", "autoresearch.jsonl").code == 0
+    with served(tmp_path) as server:
+        assert server.sessions()[0]["cells"]["state"]["text"] == "1 error"
+        call = ("review", "accept", "autoresearch.jsonl", "L106", "--reason", "lost")
+        assert ledger(tmp_path, *call).code == 0
+        assert server.sessions()[0]["cells"]["state"]["text"] == "open"
+        assert ledger(tmp_path, "sync").code == 0
+        assert server.sessions()[0]["cells"]["state"]["text"] == "open"
 
 
 def test_a_limit_of_minutes_is_judged_by_the_clock(tmp_path: Path):
