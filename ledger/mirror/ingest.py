@@ -1,6 +1,5 @@
 """One log's events read into rows, from where its reading stands to its end."""
 
-import sqlite3
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from ledger.diagnostics import Diagnostic, Severity
 from ledger.events import Unread
 from ledger.mirror import foldtext, store
 from ledger.mirror.ahead import Ahead, Step, steps
+from ledger.mirror.raw import Raw
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
 from ledger.reader import MOST_ALIKE, TORN, Reader
@@ -47,7 +47,7 @@ class Ingestion:
     """Take a file's blocks into a session that is new, or whose fold the reader goes on from."""
 
     def __init__(
-        self, raw: sqlite3.Connection, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
+        self, raw: Raw, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
         store_blocks: bool = True, ahead: Ahead | None = None,
     ) -> None:  # fmt: skip
         self._raw = raw
@@ -119,7 +119,7 @@ class Ingestion:
 
     def _outcome(self, status: str, **values: Any) -> Outcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
-        return Outcome(Path(self._session.path), status, diagnostics=tuple(found))._replace(**values)
+        return Outcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
 
     @property
     def _failed(self) -> bool:
@@ -167,7 +167,7 @@ class Ingestion:
         self._reader.diagnostics.clear()
 
 
-def known_errors(raw: sqlite3.Connection, session: Session) -> list[Diagnostic]:
+def known_errors(raw: Raw, session: Session) -> list[Diagnostic]:
     """Give the errors that are mirrored of a session already."""
     sql = 'SELECT line, "column", code, name, message, source FROM diagnostic WHERE session = ? AND severity = ?'
     rows = raw.execute(sql, (session.id, Severity.ERROR.value))
