@@ -36,10 +36,15 @@ def ledger(folder: Path, *arguments: object, stdin: bytes = b"", **variables: st
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def mirror_of(folder: Path) -> str:
+    """Say where the mirror of a folder's commands is; tests of servers put another in its place."""
+    return str(folder / "mirror.db")
+
+
 def environment(folder: Path, **variables: str) -> dict[str, str]:
     """Give a command's whole environment: nothing of a developer's own settings."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
-    ours = {"HOME": str(folder), "LEDGER_DB": str(folder / "mirror.db"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    ours = {"HOME": str(folder), "LEDGER_DB": mirror_of(folder), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
     return {**kept, **ours, **variables}
 
 

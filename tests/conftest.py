@@ -1,13 +1,15 @@
-"""What every test process needs before it starts others, and what tests share: a mirror, and a real browser."""
+"""What every test process needs before it starts others, and what tests share: mirrors, a server, a real browser."""
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger.mirror.place import Place, mirror_path
+from tests import cli, postgres
 from tests.mirroring import Mirror, mirror_at
 
 # Under nohup, or in the background of a script, SIGINT is ignored, and every child would ignore it too.
@@ -30,9 +32,39 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgres.Postgres]:
+    """Run a PostgreSQL server, once a process; tests that need it are skipped where none can be had."""
+    if (reason := postgres.why_not()) is not None:
+        pytest.skip(reason)
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    with postgres.running() as started:
+        yield started
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Place]:
+    """Give what makes a place for a mirror: a file in a folder, or a database of the server."""
+    if request.param == "sqlite":
+        return lambda folder: folder / "mirror.db"
+    server: postgres.Postgres = request.getfixturevalue("server")
+    return lambda _: mirror_path(server.database())
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_mirror(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands use a file in their folder, or a database of the server for each folder."""
+    if request.param == "postgresql":
+        server: postgres.Postgres = request.getfixturevalue("server")
+        made: dict[Path, str] = {}
+        monkeypatch.setattr(
+            cli, "mirror_of", lambda folder: made.get(folder) or made.setdefault(folder, server.database(filled=False))
+        )
+
+
 @pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
-    with mirror_at(tmp_path_factory.mktemp("mirror") / "mirror.db") as opened:
+def mirror(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+    with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 
 

@@ -15,6 +15,7 @@ from ledger.mirror import queries, schema, store, views
 from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import Outcome
+from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
 from ledger.mirror.sync import ingest_stored, sync_log
 from ledger.mirror.verify import Proof, verify
@@ -42,7 +43,8 @@ class Mirror:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.raw = store.driver(connection)
-        self.raw.execute("PRAGMA synchronous = OFF")  # no test here pulls the plug
+        if isinstance(self.raw, sqlite3.Connection):
+            self.raw.execute("PRAGMA synchronous = OFF")  # no test here pulls the plug
 
     def sync(self, log: Path, **options: Any) -> Outcome:
         return sync_log(self.connection, log, **options)
@@ -109,7 +111,7 @@ class Mirror:
         return tables
 
     def _select(self, table: str, where: str, *values: int) -> list[tuple[Any, ...]]:
-        return self.raw.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchall()
+        return list(self.raw.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchall())
 
     def _named(self, table: str, where: str, *values: int) -> list[dict[str, Any]]:
         names = [column.name for column in schema.metadata.tables[table].columns if column.name != "session"]
@@ -122,7 +124,7 @@ _IDS = ("last_decided", "baseline_id", "best_id")
 
 
 @contextmanager
-def mirror_at(path: Path) -> Iterator[Mirror]:
+def mirror_at(path: Place) -> Iterator[Mirror]:
     """Open a mirror for writing; it is made if there is none."""
     with open_writer(path) as connection:
         yield Mirror(connection)

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ledger import accepted
 from ledger.log import read_log
 from ledger.mirror import schema
+from ledger.mirror.place import Place
 from ledger.sidefile import side_file
 from tests import cli, damaged, deciding
 from tests.cli import BAD, HEADER, ROOT, ledger, lines, run
@@ -23,8 +24,8 @@ TWO = BAD + lines(b'{"run":3,"metric":NaN,"status":"keep"}')
 
 
 @pytest.fixture
-def mirror(tmp_path: Path) -> Iterator[Mirror]:
-    with mirror_at(tmp_path / "mirror.db") as opened:
+def mirror(new_mirror: Callable[[Path], Place], tmp_path: Path) -> Iterator[Mirror]:
+    with mirror_at(new_mirror(tmp_path)) as opened:
         yield opened
 
 

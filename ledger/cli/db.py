@@ -14,7 +14,9 @@ from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import mirror_path, open_reader, open_writer
 from ledger.mirror.metadata import metadata as described
+from ledger.mirror.place import show
 from ledger.mirror.sync import ingest_stored
+from ledger.mirror.whole import copy_sessions, mirror_size
 from ledger.render import safe
 from ledger.source import show_path
 
@@ -38,7 +40,7 @@ def path(db: str | None) -> None:
     Example:
       sqlite3 "$(ledger db path)" "SELECT * FROM best"
     """
-    click.echo(show_path(mirror_path(db)))
+    click.echo(show(mirror_path(db)))
 
 
 @db.command()
@@ -53,12 +55,12 @@ def info(db: str | None) -> None:
     where = mirror_path(db)
     with open_reader(where) as connection:
         if connection is None:
-            click.echo(f"mirror      {show_path(where)}\n            does not exist yet; ledger sync makes it")
+            click.echo(f"mirror      {show(where)}\n            does not exist yet; ledger sync makes it")
             return
         raw = store.driver(connection)
-        click.echo(f"mirror      {show_path(where)}")
+        click.echo(f"mirror      {show(where)}")
         click.echo(f"schema      {schema.REVISION}")
-        click.echo(f"size        {where.stat().st_size:,} bytes")
+        click.echo(f"size        {mirror_size(raw, where):,} bytes")
         for word, sql in _COUNTED.items():
             click.echo(f"{word:<11} {raw.execute(sql).fetchone()[0]:,}")
 
@@ -84,7 +86,7 @@ def upgrade(db: str | None) -> None:
       ledger db upgrade
     """
     with open_writer(mirror_path(db)):
-        click.echo(f"{show_path(mirror_path(db))} has schema {schema.REVISION}")
+        click.echo(f"{show(mirror_path(db))} has schema {schema.REVISION}")
 
 
 @db.command()
@@ -101,7 +103,7 @@ def rebuild(db: str | None) -> None:
 
         def derive(session: store.Session) -> None:
             with connection.begin():
-                if current := store.find(raw, Path(session.path)):  # another command may have changed it meanwhile
+                if current := store.claim(raw, session.id):  # another command may have changed it meanwhile
                     ingest_stored(raw, current)
 
         sessions = store.every(raw)
@@ -114,7 +116,10 @@ def rebuild(db: str | None) -> None:
 @click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
 @db_option
 def backup(output: str, db: str | None) -> None:
-    """Copy the mirror to a file, safely while others use it.
+    """Copy the mirror to a SQLite file, safely while others use it.
+
+    Of a mirror on a server the file holds the same sessions, and every row is derived from their bytes anew; what a
+    server's administrator wants is pg_dump.
 
     \b
     Example:
@@ -125,12 +130,18 @@ def backup(output: str, db: str | None) -> None:
         raise click.UsageError(f"{output} is a folder; name a file in it")
     with open_reader(source) as connection:
         if connection is None:
-            raise LedgerError(f"there is no mirror at {show_path(source)} yet; run ledger sync")
-        kept = kept_files(store.driver(connection), source)
+            raise LedgerError(f"there is no mirror at {show(source)} yet; run ledger sync")
+        raw = store.driver(connection)
+        kept = kept_files(raw, source)
         if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
             raise LedgerError(f"{show_path(target)} is {what}; name another file")
-        with beside(target) as temporary, closing(sqlite3.connect(temporary)) as copy:
-            store.driver(connection).backup(copy)
+        with beside(target) as temporary:
+            if isinstance(raw, sqlite3.Connection):
+                with closing(sqlite3.connect(temporary)) as copy:
+                    raw.backup(copy)
+            else:
+                for _ in progress(copy_sessions(raw, temporary), "backup", len(store.every(raw))):
+                    pass
     click.echo(f"wrote {show_path(target)}")
 
 
@@ -153,5 +164,8 @@ def metadata(db: str | None) -> None:
     Example:
       ledger db metadata
     """
-    name = safe(mirror_path(db).stem)
+    where = mirror_path(db)
+    if not isinstance(where, Path):
+        raise LedgerError("Datasette reads SQLite files: make one of this mirror with ledger db backup")
+    name = safe(where.stem)
     click.echo(orjson.dumps(described(name), option=orjson.OPT_INDENT_2).decode())

@@ -2,7 +2,6 @@
 
 import io
 import os
-import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -20,6 +19,7 @@ from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session
 from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
@@ -86,13 +86,13 @@ class Asked(NamedTuple):
             if holds:
                 raise click.UsageError(reason)
 
-    def narrowed(self, raw: sqlite3.Connection) -> Filters:
+    def narrowed(self, raw: Raw) -> Filters:
         """Give the filters, which LOG is one of."""
         if self.log is None:
             return self.filters
         return self.filters._replace(sessions=tuple(one.key for one in named_sessions(raw, (self.log,))))
 
-    def file(self, raw: sqlite3.Connection | None) -> Path:
+    def file(self, raw: Raw | None) -> Path:
         """Say which file to write. Raises LedgerError if it is a folder, or one that an export never replaces."""
         target = Path(self.output)
         if target.is_dir() or self.output.endswith("/"):
@@ -177,12 +177,12 @@ class Copy(NamedTuple):
     parts: Callable[[], Iterable[bytes]]
 
 
-def _copies(raw: sqlite3.Connection, sessions: list[Session], output: str, every: bool) -> Iterator[Copy]:
+def _copies(raw: Raw, sessions: list[Session], output: str, every: bool) -> Iterator[Copy]:
     """Lay out what to write; only a folder takes run.json too."""
     into_folder = every or Path(output).is_dir() or output.endswith("/")
-    common = os.path.commonpath([Path(session.path).parent for session in sessions]) if sessions else ""
+    common = os.path.commonpath([session.file.parent for session in sessions]) if sessions else ""
     for session in sessions:
-        target, path = Path(output), Path(session.path)
+        target, path = Path(output), session.file
         if into_folder:
             target = target / session.key / path.relative_to(common) if every else target / path.name
         yield Copy(target, partial(store.stored, raw, session.id))

@@ -12,7 +12,7 @@ def follow(log: Path, db: str | None) -> str | None:
     """Take a log's new content, if the mirror holds the log; give what stood in the way, None if nothing did."""
     try:
         path = mirror_path(db)
-        if not path.exists():
+        if isinstance(path, Path) and not path.exists():
             return None
         with open_writer(path) as connection:
             known = store.find(store.driver(connection), log)

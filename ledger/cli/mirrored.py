@@ -1,6 +1,5 @@
 """The mirror and its sessions, as commands that work on sessions find them."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,27 +9,40 @@ import click
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import mirror_path, open_reader
+from ledger.mirror.place import Place, show
+from ledger.mirror.raw import Raw
 from ledger.source import canonical, find_logs, run_json_of, session_log, show_path
 
 
-def existing_mirror(db: str | None) -> Path:
+def existing_mirror(db: str | None) -> Place:
     """Say where the mirror is. Raises LedgerError if there is none yet."""
-    path = mirror_path(db)
-    if not path.exists():
-        raise LedgerError(f"there is no mirror at {show_path(path)} yet; run ledger sync")
-    return path
+    place = mirror_path(db)
+    if isinstance(place, Path):
+        there = place.exists()
+    else:
+        with open_reader(place) as connection:
+            there = connection is not None
+    if not there:
+        raise _none_yet(place)
+    return place
+
+
+def _none_yet(place: Place) -> LedgerError:
+    return LedgerError(f"there is no mirror at {show(place)} yet; run ledger sync")
 
 
 @contextmanager
-def reading_mirror(db: str | None) -> Iterator[sqlite3.Connection]:
+def reading_mirror(db: str | None) -> Iterator[Raw]:
     """Open the mirror as it is now: what other commands write meanwhile is not seen."""
-    with open_reader(existing_mirror(db)) as connection:
-        assert connection is not None
+    place = mirror_path(db)
+    with open_reader(place) as connection:
+        if connection is None:
+            raise _none_yet(place)
         with connection.begin():
             yield store.driver(connection)
 
 
-def named_sessions(raw: sqlite3.Connection, logs: tuple[str, ...], *, every: bool = False) -> list[store.Session]:
+def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.Session]:
     """Find the sessions that arguments name; without arguments the current folder's."""
     if every and logs:
         raise click.UsageError("name logs, or use --all, not both")
@@ -50,10 +62,13 @@ def _below(name: str) -> list[Path]:
     return [path for path in find_logs((name,)) if path is not None] if Path(name).is_dir() else []
 
 
-def kept_files(raw: sqlite3.Connection, mirror: Path) -> dict[object, str]:
+def kept_files(raw: Raw, mirror: Place) -> dict[object, str]:
     """Name the files that must not be lost, by all that they are known by."""
-    files = {Path(f"{canonical(mirror)}{suffix}"): "the mirror itself" for suffix in ("", "-wal", "-shm", "-journal")}
+    suffixes = ("", "-wal", "-shm", "-journal") if isinstance(mirror, Path) else ()
+    files = {Path(f"{canonical(Path(str(mirror)))}{suffix}"): "the mirror itself" for suffix in suffixes}
     for session in store.every(raw):
+        if session.foreign:
+            continue
         if not session.missing:
             files[session.file] = "a mirrored log"
         if session.dialect == "codex" and (beside := run_json_of(session.file)).exists():

@@ -135,7 +135,7 @@ def _mirrored(db: str | None, names: tuple[str, ...], log: str | None, dialect: 
         if len(found) > 1:
             raise click.UsageError(f"{', '.join(names)} means {len(found)} sessions; name one, or --compare them")
         account = read_stored(raw, found[0], dialect)
-    path = None if found[0].missing else found[0].file
+    path = None if found[0].away else found[0].file
     return made(account, judged(account, path, now_ms())), [found[0].file]
 
 

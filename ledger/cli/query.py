@@ -1,6 +1,5 @@
 """The views as commands, and `sql`: questions to the mirror, which is only read."""
 
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +16,10 @@ from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.engine import mirror_path, open_reader
+from ledger.mirror.place import show
+from ledger.mirror.raw import Raw
 from ledger.mirror.views import View, by_name
 from ledger.screen import Screen
-from ledger.source import show_path
 from ledger.terminal import plain
 
 Above = Callable[[Sequence[Sequence[Any]], Screen], str]
@@ -48,10 +48,10 @@ def _make(view: View, *extra: Callable[[Any], Any], more: tuple[str, ...] = ()) 
 
 
 @contextmanager
-def _reading(db: str | None) -> Iterator[sqlite3.Connection | None]:
+def _reading(db: str | None) -> Iterator[Raw | None]:
     with open_reader(mirror_path(db)) as connection:
         if connection is None:
-            click.echo(f"note: there is no mirror at {show_path(mirror_path(db))} yet; run ledger sync", err=True)
+            click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
         yield None if connection is None else store.driver(connection)
 
 

@@ -1,6 +1,5 @@
 """Rows of the mirror as commands give them: the filters, the reading, the writing."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -12,8 +11,9 @@ from ledger.cli.options import stdout_text
 from ledger.exports import by_name
 from ledger.mirror import store
 from ledger.mirror.engine import mirror_path, open_reader
+from ledger.mirror.place import show
 from ledger.mirror.queries import Filters, Rows
-from ledger.source import show_path
+from ledger.mirror.raw import Raw
 from ledger.terminal import plain
 from ledger.times import parse_iso
 
@@ -76,11 +76,11 @@ def filters(
 
 
 @contextmanager
-def reading(db: str | None) -> Iterator[sqlite3.Connection | None]:
+def reading(db: str | None) -> Iterator[Raw | None]:
     """Open the mirror as it is now; None, with a note on standard error, if there is none yet."""
     with open_reader(mirror_path(db)) as connection:
         if connection is None:
-            click.echo(f"note: there is no mirror at {show_path(mirror_path(db))} yet; run ledger sync", err=True)
+            click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
             yield None
         else:
             with connection.begin():

@@ -47,7 +47,7 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     bulk = any(path.is_file() and path.stat().st_size > _BULK_BYTES for path in map(Path, paths))
     with open_writer(mirror_path(db), bulk=bulk) as connection:
         lost = store.lost(store.driver(connection))
-        logs, complete = _logs(paths, {session.path for session in lost})
+        logs, complete = _logs(paths, {store.path_text(session.file) for session in lost})
         synced = sync_logs(connection, logs, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
         with closing(synced), closing(progress(synced, "sync", len(logs))) as outcomes:
             codes = [_sync(outcome) for _, outcome in outcomes]  # threads end before the connection, also on Ctrl-C
@@ -105,7 +105,8 @@ def forget(log: str, db: str | None, yes: bool) -> None:
                 click.echo("nothing was dropped", err=True)
                 continue
             with connection.begin():
-                store.remove(raw, session.id)
+                if store.claim(raw, session.id):
+                    store.remove(raw, session.id)
             click.echo(f"forgotten {name}")
 
 

@@ -1,14 +1,14 @@
 """The metric's course above a table of runs."""
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from ledger.mirror.raw import Raw
 from ledger.screen import Screen
 from ledger.sparkline import course, trend
 
 
-def trend_of(raw: sqlite3.Connection, columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Screen) -> str:
+def trend_of(raw: Raw, columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Screen) -> str:
     """Draw the runs shown, in the order of their log, with a blank line below; empty if they are of several segments.
 
     Runs of two segments are measured by different rules, so that one drawing would compare what cannot be compared.

@@ -1,7 +1,6 @@
 """`verify`: the proof that the mirror lost nothing."""
 
 import gc
-import sqlite3
 import sys
 
 import click
@@ -12,6 +11,7 @@ from ledger.cli.options import db_option, format_option, heard, shown
 from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import store, twin
+from ledger.mirror.raw import Raw
 from ledger.mirror.verify import Proof
 from ledger.mirror.verify import verify as verify_session
 
@@ -44,7 +44,7 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     sys.exit(2 if len(proofs) < len(sessions) else 1 if orphans or not all(proof.ok for proof in proofs) else 0)
 
 
-def _proof(raw: sqlite3.Connection, session: store.Session) -> Proof | LedgerError:
+def _proof(raw: Raw, session: store.Session) -> Proof | LedgerError:
     try:
         return verify_session(raw, session)
     except LedgerError as error:

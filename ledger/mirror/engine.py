@@ -5,36 +5,21 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
 from urllib.parse import quote
 
-from platformdirs import user_data_path
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from ledger.errors import LedgerError
-from ledger.mirror import schema, views
+from ledger.mirror import schema, server, views
+from ledger.mirror.place import Place, mirror_path, show
+from ledger.mirror.raw import driver
+from ledger.mirror.server import Server
 from ledger.source import show_path
 
+__all__ = ["mirror_path"]
+
 BUSY_SECONDS = 20
-_FILE_PREFIXES = ("sqlite:///", "sqlite+pysqlite:///")
-
-
-def mirror_path(option: str | None) -> Path:
-    """Say where the mirror is: the option, else $LEDGER_DB, else the user's data folder."""
-    named = option or os.environ.get("LEDGER_DB")
-    if not named:
-        return user_data_path("ledger") / "mirror.db"
-    for prefix in _FILE_PREFIXES:
-        if named.startswith(prefix):
-            named = named.removeprefix(prefix)
-            break
-    else:
-        if "://" in named:
-            raise LedgerError(f"this version keeps its mirror in SQLite; {named.split('://')[0]} is no SQLite address")
-    if not named or named == ":memory:":
-        raise LedgerError("the mirror must be a file: give --db a path")
-    return Path(named).expanduser().absolute()
 
 
 def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> Engine:
@@ -62,8 +47,11 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
     return engine
 
 
-def explain(error: Exception, path: Path) -> LedgerError:
+def explain(error: Exception, place: Place) -> LedgerError:
     """Turn a database's failure into a sentence about the mirror."""
+    if not isinstance(place, Path):
+        return server.explain(error, place)
+    path = place
     reason = str(getattr(error, "orig", None) or error)
     name = f"the mirror {show_path(path)}"
     if "locked" in reason or "busy" in reason:
@@ -80,25 +68,30 @@ def explain(error: Exception, path: Path) -> LedgerError:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def translated(place: Place) -> Iterator[None]:
+    """Turn what a database's driver raises into a LedgerError about the mirror."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        raise explain(error, path) from error
+        raise explain(error, place) from error
+    except server.failures() as error:
+        raise explain(error, place) from error
 
 
 @contextmanager
-def open_reader(path: Path) -> Iterator[Connection | None]:
+def open_reader(place: Place) -> Iterator[Connection | None]:
     """Open the mirror read-only; None if there is none yet. Raises LedgerError if it cannot be read or is no mirror."""
-    if not path.exists():
+    if isinstance(place, Path) and not place.exists():
         yield None
         return
-    with _translated(path):
-        engine = _engine(path, _reading_mode(path), "BEGIN", query_only=True)
+    with translated(place):
+        if isinstance(place, Path):
+            engine = _engine(place, _reading_mode(place), "BEGIN", query_only=True)
+        else:
+            engine = server.engine(place, reading=True)
         try:
             with engine.connect() as connection:
-                _require_current(connection, path)
-                yield connection
+                yield connection if _is_current(connection, place) else None
         finally:
             engine.dispose()
 
@@ -114,22 +107,17 @@ def _reading_mode(path: Path) -> str:
 
 
 @contextmanager
-def open_writer(path: Path, *, bulk: bool = False) -> Iterator[Connection]:
+def open_writer(place: Place, *, bulk: bool = False) -> Iterator[Connection]:
     """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise.
 
-    A mirror has a write-ahead log, so that readers and writers do not wait for each other. A large first load (`bulk`)
+    A file has a write-ahead log, so that readers and writers do not wait for each other. A large first load (`bulk`)
     goes without, since it would be written twice while nobody reads.
     """
-    with _translated(path):
-        if not path.exists():
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise LedgerError(f"cannot make the folder {show_path(path.parent)}: {error.strerror}") from None
-        engine = _engine(path, "rwc", "BEGIN IMMEDIATE")
+    with translated(place):
+        engine = _file_engine(place) if isinstance(place, Path) else server.engine(place, reading=False)
         try:
             with engine.connect() as connection:
-                version = _version(connection, path)
+                version = _version(connection, place)
                 connection.rollback()
                 if version is None:
                     if not bulk:
@@ -137,7 +125,7 @@ def open_writer(path: Path, *, bulk: bool = False) -> Iterator[Connection]:
                     create(connection)
                 else:
                     if version != schema.REVISION:
-                        _refuse_newer(version, path)
+                        _refuse_newer(version, place)
                         upgrade(connection)
                     _write_ahead(connection)  # an interrupted first load may have left it out
                 yield connection
@@ -147,9 +135,20 @@ def open_writer(path: Path, *, bulk: bool = False) -> Iterator[Connection]:
             engine.dispose()
 
 
+def _file_engine(path: Path) -> Engine:
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerError(f"cannot make the folder {show_path(path.parent)}: {error.strerror}") from None
+    return _engine(path, "rwc", "BEGIN IMMEDIATE")
+
+
 def _write_ahead(connection: Connection) -> None:
     """Give a mirror its write-ahead log, for good; it does without where another holds it or its file system cannot."""
-    raw = cast("sqlite3.Connection", connection.connection.driver_connection)  # outside of any transaction
+    raw = driver(connection)  # outside of any transaction
+    if isinstance(raw, Server):
+        return
     with suppress(sqlite3.OperationalError):
         raw.execute("PRAGMA journal_mode = WAL")
     _synchronise(raw)
@@ -161,38 +160,53 @@ def _synchronise(raw: sqlite3.Connection) -> None:
         raw.execute("PRAGMA synchronous = NORMAL")
 
 
-def _version(connection: Connection, path: Path) -> str | None:
+def _version(connection: Connection, place: Place) -> str | None:
     """Read the schema's revision; None for an empty database. Raises LedgerError for any other database."""
-    made = connection.exec_driver_sql("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')").all()
+    raw = driver(connection)
+    sql = (
+        _THERE if isinstance(raw, Server) else "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')"
+    )
+    made = raw.execute(sql).fetchall()
     names = {name for kind, name in made if kind == "table"}
     if len(names) < len(made):  # they would do as they like whenever ledger writes
-        raise LedgerError(f"{show_path(path)} has triggers, which ledger never makes; name another mirror with --db")
+        raise LedgerError(f"{show(place)} has triggers, which ledger never makes; name another mirror with --db")
     if schema.VERSION_TABLE in names and "session" in names:
-        return str(connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalar_one_or_none())
-    if names:
-        raise LedgerError(f"{show_path(path)} is a database, but no mirror of ledger; name another with --db")
+        found = raw.execute(f"SELECT version_num FROM {schema.VERSION_TABLE}").fetchone()
+        return str(found[0] if found else None)
+    if names if isinstance(place, Path) else names & schema.metadata.tables.keys():
+        raise LedgerError(f"{show(place)} is a database, but no mirror of ledger; name another with --db")
     return None
 
 
-def _refuse_newer(version: str, path: Path) -> None:
+_THERE = """
+SELECT 'table', relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v')
+UNION ALL SELECT 'trigger', tgname FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND NOT tgisinternal
+"""
+
+
+def _refuse_newer(version: str, place: Place) -> None:
     if not version.isdigit() or int(version) > int(schema.REVISION):
         raise LedgerError(
-            f"the mirror {show_path(path)} has schema {version}, this version of ledger knows {schema.REVISION}:"
+            f"the mirror {show(place)} has schema {version}, this version of ledger knows {schema.REVISION}:"
             " it was made by a newer one; update ledger, or name another with --db"
         )
 
 
-def _require_current(connection: Connection, path: Path) -> None:
-    version = _version(connection, path)
-    connection.rollback()
-    if version is None:
-        raise LedgerError(f"{show_path(path)} is an empty database; run ledger sync to fill it")
-    if version != schema.REVISION:
-        _refuse_newer(version, path)
+def _is_current(connection: Connection, place: Place) -> bool:
+    """Tell whether there is a mirror, on a server. Raises LedgerError for a file that is empty, and an old mirror."""
+    version = _version(connection, place)
+    if isinstance(place, Path):
+        connection.rollback()
+    if version is None and isinstance(place, Path):
+        raise LedgerError(f"{show_path(place)} is an empty database; run ledger sync to fill it")
+    if version not in (None, schema.REVISION):
+        _refuse_newer(str(version), place)
         raise LedgerError(
-            f"the mirror {show_path(path)} has schema {version}, this version of ledger needs {schema.REVISION};"
+            f"the mirror {show(place)} has schema {version}, this version of ledger needs {schema.REVISION};"
             " run ledger db upgrade"
         )
+    return version is not None
 
 
 def create(connection: Connection) -> None:
@@ -200,8 +214,14 @@ def create(connection: Connection) -> None:
 
     A test holds both ways to the same schema. This one spares every first sync the import of Alembic.
     """
+    raw = driver(connection)
     with connection.begin():
-        if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
+        if isinstance(raw, Server):
+            raw.lock_schema()
+            made = f"SELECT count(*) FROM pg_class WHERE oid = to_regclass('{schema.VERSION_TABLE}')"
+        else:
+            made = "SELECT count(*) FROM sqlite_master"
+        if raw.execute(made).fetchone()[0]:
             return  # another process was faster
         schema.metadata.create_all(connection)
         create_views(connection)
@@ -209,19 +229,24 @@ def create(connection: Connection) -> None:
             f"CREATE TABLE {schema.VERSION_TABLE} (version_num VARCHAR(32) NOT NULL,"
             f" CONSTRAINT {schema.VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
         )
-        connection.exec_driver_sql(f"INSERT INTO {schema.VERSION_TABLE} VALUES (?)", (schema.REVISION,))
+        raw.execute(f"INSERT INTO {schema.VERSION_TABLE} VALUES (?)", (schema.REVISION,))
 
 
 def drop_views(connection: Connection) -> None:
-    """Drop every view, ours or not: a migration cannot alter a table under one."""
-    for name in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars().all():
-        connection.exec_driver_sql('DROP VIEW "{}"'.format(name.replace('"', '""')))
+    """Drop every view of a file, ours or not: a migration cannot alter a table under one. On a server only ours."""
+    if isinstance(driver(connection), Server):
+        names = [view.name for view in views.VIEWS]
+    else:
+        names = list(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
+    for name in names:
+        connection.exec_driver_sql('DROP VIEW IF EXISTS "{}"'.format(name.replace('"', '""')))
 
 
 def create_views(connection: Connection) -> None:
     """Create every view anew."""
-    for statement in views.create_statements():
-        connection.exec_driver_sql(statement)
+    raw = driver(connection)
+    for statement in views.create_statements(server=isinstance(raw, Server)):
+        raw.execute(statement)
 
 
 def upgrade(connection: Connection) -> None:
@@ -231,7 +256,10 @@ def upgrade(connection: Connection) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    raw = driver(connection)
     with connection.begin():
+        if isinstance(raw, Server):
+            raw.lock_schema()
         drop_views(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

@@ -1,6 +1,5 @@
 """One log's events read into rows, from where its reading stands to its end."""
 
-import sqlite3
 import time
 from collections import Counter
 from functools import cached_property
@@ -12,6 +11,7 @@ from ledger.diagnostics import Diagnostic
 from ledger.events import Unread
 from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead, Step, steps
+from ledger.mirror.raw import Raw
 from ledger.mirror.rows import RowWriter, writing
 from ledger.mirror.store import Session
 from ledger.reader import MOST_ALIKE, TORN, Reader
@@ -48,7 +48,7 @@ class Ingestion:
     """Take a file's blocks into a session that is new, or whose fold the reader goes on from."""
 
     def __init__(
-        self, raw: sqlite3.Connection, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
+        self, raw: Raw, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
         store_blocks: bool = True, ahead: Ahead | None = None,
     ) -> None:  # fmt: skip
         self._raw = raw
@@ -130,7 +130,7 @@ class Ingestion:
 
     def _outcome(self, status: str, **values: Any) -> Outcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
-        return Outcome(Path(self._session.path), status, diagnostics=tuple(found))._replace(**values)
+        return Outcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
 
     @property
     def _failed(self) -> bool:

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
+from ledger.mirror.raw import Raw
+from ledger.mirror.server import Server
+
 _PENDING = 6
 """Batches that may wait: enough to keep the thread busy, few enough to bound memory."""
 
@@ -27,11 +30,14 @@ _BLOCKS = 16
 _FEW = 8
 """Rows up to which a statement of their own is not worth its preparation."""
 
+_COPIED = 8000
+"""Rows in one COPY to a server, whose every statement costs the way there and back."""
+
 
 class Pipe:
     """Run statements on one connection, in order, on a thread of their own. Failures show at the next call."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Raw) -> None:
         self._connection = connection
         self._thread = ThreadPoolExecutor(1)
         self._waiting: deque[Future[object]] = deque()
@@ -48,7 +54,7 @@ class Pipe:
 
         Each statement makes the two threads wait for each other once, so there must be few.
         """
-        full = _BLOCKS if table == "block" else _VALUES // len(rows[0]) if rows else 1
+        full = self._full(table, rows)
         end = len(rows) // full * full
         for start in range(0, end, full):
             self._submit(self._insert, table, rows[start : start + full])
@@ -70,6 +76,10 @@ class Pipe:
             self._waiting.popleft().result()
         self._waiting.append(self._thread.submit(call, *arguments))
 
+    def _full(self, table: str, rows: list[tuple[Any, ...]]) -> int:
+        """Say how many rows one statement takes."""
+        return _BLOCKS if table == "block" else _VALUES // len(rows[0]) if rows else 1
+
     def _run(self, sql: str, values: Sequence[Any]) -> None:
         """Run a statement inside the transaction: after a full disk SQLite ends it by itself, and none may follow."""
         if not self._connection.in_transaction:
@@ -90,10 +100,29 @@ class Pipe:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
+class _CopyPipe(Pipe):
+    """A pipe to a server, which takes rows by COPY."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server)
+        self._server = server
+
+    def _full(self, table: str, rows: list[tuple[Any, ...]]) -> int:
+        return _BLOCKS if table == "block" else max(len(rows), _COPIED)
+
+    def _run(self, sql: str, values: Sequence[Any]) -> None:
+        self._server.execute(sql, values)
+
+    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        from ledger.mirror.copying import copy_rows
+
+        copy_rows(self._server, table, rows)
+
+
 @contextmanager
-def piped(connection: sqlite3.Connection) -> Iterator[Pipe]:
+def piped(connection: Raw) -> Iterator[Pipe]:
     """Open a pipe to a connection, which nothing else may use meanwhile except after `flush`."""
-    pipe = Pipe(connection)
+    pipe = _CopyPipe(connection) if isinstance(connection, Server) else Pipe(connection)
     try:
         with quick_switching():
             yield pipe

@@ -1,41 +1,28 @@
 """Questions to the mirror: a view, filtered and sorted, or SQL as it was typed."""
 
-import math
-import sqlite3
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Context
 from typing import Any, NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
+from ledger.mirror.raw import Raw
+from ledger.mirror.server import Server
+from ledger.mirror.typed import readable, select
 from ledger.mirror.views import View
 from ledger.numbers import decimal
 from ledger.times import iso
 
 Rows = Iterator[Sequence[Any]]
 
+__all__ = ["Filters", "Rows", "exact_metrics", "query", "run_metrics", "select", "widen"]
+
 _RANGES = 100
 """Sessions up to which their rows are looked up range by range; beyond it all rows are looked at once."""
 
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
 _WITH_BYTES = frozenset(("lines",))
-_MOST_BYTES = 1 << 28
-"""Bytes of the largest value that a typed statement may make; a line of a log is a sixteenth of it."""
-
 _DIGITS = Context(prec=2_000)
-_READING_PRAGMAS = frozenset(
-    (
-        "table_info",
-        "table_xinfo",
-        "table_list",
-        "index_list",
-        "index_info",
-        "index_xinfo",
-        "database_list",
-        "function_list",
-    )
-)
 
 
 class Filters(NamedTuple):
@@ -50,10 +37,13 @@ class Filters(NamedTuple):
     limit: int | None = None
 
 
-def query(raw: sqlite3.Connection, view: View, filters: Filters) -> Rows:
+def query(raw: Raw, view: View, filters: Filters) -> Rows:
     """Yield a view's rows, as the filters have them. Raises LedgerError for a filter that the view cannot take."""
     ids = _sessions(raw, filters.sessions)
-    source = f"({view.select.format(scope=_scope(ids))})" if ids is not None and "{scope}" in view.select else view.name
+    source = view.name
+    if view.order or (ids is not None and "{scope}" in view.select):
+        scope = "" if ids is None else _scope(ids)
+        source = f"({view.text(server=isinstance(raw, Server), scope=scope, ordered=True)}) AS {view.name}"
     wheres, values = _conditions(view, filters, ids)
     sql = f"SELECT {', '.join(map(_quote, view.columns))} FROM {source}"
     if wheres:
@@ -64,9 +54,9 @@ def query(raw: sqlite3.Connection, view: View, filters: Filters) -> Rows:
         sql += " LIMIT ?"
         values.append(min(filters.limit, 2**63 - 1))
     flags = [view.columns.index(name) for name in view.flags]
-    cursor = raw.execute(sql, values)
+    cursor = raw.cursor().execute(sql, values)
     if view.name in _WITH_BYTES:
-        return _readable(cursor)
+        return readable(cursor)
     return _with_flags(cursor, flags) if flags else cursor
 
 
@@ -78,7 +68,7 @@ def _with_flags(rows: Rows, flags: list[int]) -> Rows:
         yield changed
 
 
-def _sessions(raw: sqlite3.Connection, names: tuple[str, ...]) -> list[int] | None:
+def _sessions(raw: Raw, names: tuple[str, ...]) -> list[int] | None:
     if not names:
         return None
     for name in names:
@@ -149,16 +139,16 @@ def _quote(column: str) -> str:
     return f'"{column}"'
 
 
-def widen(raw: sqlite3.Connection, view: View, rows: Rows, filters: Filters) -> tuple[tuple[str, ...], Rows]:
+def widen(raw: Raw, view: View, rows: Rows, filters: Filters) -> tuple[tuple[str, ...], Rows]:
     """Put the secondary metrics beside the runs: one column a name, empty where a run has none."""
     ids = _sessions(raw, filters.sessions)
     scope = "" if ids is None else _scope(ids).replace("r.id", "v.run_id")
     names: dict[str, None] = {}
     values: dict[tuple[str, int], dict[str, float]] = {}
-    for path, line, name, value in raw.execute(
+    for path, line, name, value in raw.cursor().execute(
         "SELECT s.path, v.run_id & 4294967295, n.name, v.value FROM run_metric AS v"
         " JOIN metric_name AS n ON n.id = v.name_id JOIN session AS s ON s.id = v.run_id >> 32"
-        f" {scope} ORDER BY v.run_id"
+        f" {scope} ORDER BY v.run_id, v.name_id"
     ):
         names.setdefault(name)
         values.setdefault((path, line), {})[name] = value
@@ -168,9 +158,9 @@ def widen(raw: sqlite3.Connection, view: View, rows: Rows, filters: Filters) -> 
     return (*view.columns, *columns), wide
 
 
-def run_metrics(raw: sqlite3.Connection, filters: Filters) -> Rows:
+def run_metrics(raw: Raw, filters: Filters) -> Rows:
     """Yield the secondary metrics of the runs that the filters leave, by path and line; columns as `metrics`."""
-    wheres = ["v.run_id BETWEEN s.id << 32 AND (s.id << 32) + 4294967295"]
+    wheres = ["TRUE"]
     values: list[Any] = []
     if (ids := _sessions(raw, filters.sessions)) is not None:
         wheres.append(f"s.id IN ({','.join(map(str, ids))})")
@@ -183,19 +173,20 @@ def run_metrics(raw: sqlite3.Connection, filters: Filters) -> Rows:
         if value is not None:
             wheres.append(condition)
             values.append(store.readable(value) if isinstance(value, str) else value)
-    return raw.execute(
+    return raw.cursor().execute(
         "SELECT s.path, r.segment, r.run, n.name, v.value FROM session AS s CROSS JOIN run_metric AS v"
+        " ON v.run_id BETWEEN s.id << 32 AND (s.id << 32) + 4294967295"
         " CROSS JOIN run AS r ON r.id = v.run_id CROSS JOIN metric_name AS n ON n.id = v.name_id"
         f" WHERE {' AND '.join(wheres)} ORDER BY s.path, v.run_id, v.name_id",
         values,
     )
 
 
-def exact_metrics(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, int], str]:
+def exact_metrics(raw: Raw, filters: Filters) -> dict[tuple[str, int], str]:
     """Give the text of each metric that no double reproduces, by path and line, to about thirty digits."""
     ids = _sessions(raw, filters.sessions)
     scope = "WHERE TRUE" if ids is None else _scope(ids)
-    rows = raw.execute(
+    rows = raw.cursor().execute(
         "SELECT s.path, r.id & 4294967295, r.metric, r.metric_residue FROM run AS r"
         f" JOIN session AS s ON s.id = r.id >> 32 {scope.replace('WHERE', 'WHERE (')})"
         " AND r.metric_residue IS NOT NULL"
@@ -206,51 +197,3 @@ def exact_metrics(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, 
 def _exact_text(metric: float, residue: float) -> str:
     exact = _DIGITS.normalize(_DIGITS.add(decimal(metric), decimal(residue)))
     return f"{exact:f}" if 1e-9 < abs(exact) < 1e40 else str(exact)
-
-
-def select(raw: sqlite3.Connection, sql: str, seconds: float = 0) -> tuple[tuple[str, ...], Rows]:
-    """Run SQL as typed, for at most so many seconds of computing (0: no limit).
-
-    The database itself refuses all but reading. Raises LedgerError with its reason.
-    """
-    end = time.process_time() + seconds if seconds else math.inf
-    raw.set_authorizer(_authorizer())
-    raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-    raw.set_progress_handler(lambda: time.process_time() > end, 100_000)  # lets Ctrl-C through as well
-    try:
-        cursor = raw.execute(store.readable(sql))
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _refusal(error, "refused", end) from None
-    return tuple(column[0] for column in cursor.description or ()), _readable(cursor, end)
-
-
-def _readable(cursor: sqlite3.Cursor, end: float = math.inf) -> Rows:
-    try:
-        for row in cursor:
-            yield [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]
-    except sqlite3.Error as error:
-        raise _refusal(error, "stopped", end) from None
-
-
-def _refusal(error: Exception, verb: str, end: float) -> BaseException:
-    """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
-    if time.process_time() > end:
-        return LedgerError("the statement took too long and was stopped; --timeout gives it more time")
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-        return KeyboardInterrupt()
-    return LedgerError(f"the database {verb} the statement: {error}")
-
-
-def _authorizer() -> Callable[..., int]:
-    reading = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
-
-    def allow(action: int, first: str | None, second: str | None, *_: object) -> int:
-        allowed = (
-            action in reading
-            or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
-            or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
-            or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")  # how json_each is declared
-        )
-        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-    return allow

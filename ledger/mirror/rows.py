@@ -1,6 +1,5 @@
 """Events written to the mirror as rows, many at a time on the driver's own connection."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
@@ -11,22 +10,28 @@ from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Run
 from ledger.jsontext import INT64, dump
 from ledger.mirror import schema
 from ledger.mirror.ahead import Frame
-from ledger.mirror.derive import DERIVATION
+from ledger.mirror.derive import derivation
 from ledger.mirror.pipe import Pipe, piped
+from ledger.mirror.raw import Raw
+from ledger.mirror.server import Server
 from ledger.numbers import is_number, residue
 from ledger.source import Block
 from ledger.state import State
 
 _FLUSH_ROWS = 4000
 
-_INSERT_SEGMENT = "INSERT OR REPLACE INTO segment VALUES (?,?,?,?,?,?,?)"
+_INSERT_SEGMENT = (
+    "INSERT INTO segment VALUES (?,?,?,?,?,?,?) ON CONFLICT (session, segment) DO UPDATE SET line = excluded.line,"
+    " name = excluded.name, metric_name = excluded.metric_name, unit = excluded.unit, direction = excluded.direction"
+)
 
 
 class RowWriter:
     """Write one session's events and bytes as rows, and derive what its segments amount to once they are complete."""
 
-    def __init__(self, connection: sqlite3.Connection, pipe: Pipe, session_id: int) -> None:
+    def __init__(self, connection: Raw, pipe: Pipe, session_id: int) -> None:
         self._pipe = pipe
+        self._server = connection if isinstance(connection, Server) else None
         self._session = session_id
         self._base = schema.first_id(session_id)
         self._rows: dict[str, list[tuple[Any, ...]]] = {
@@ -38,6 +43,8 @@ class RowWriter:
             "diagnostic": [],
         }
         self._taken = 0  # rows since the last flush: those that fill no statement stay, and must not bring the next
+        if self._server:
+            self._server.keep_names()
         self._names: dict[str, int] = dict(connection.execute("SELECT name, id FROM metric_name"))
         self._next_name = max(self._names.values(), default=0) + 1
         self._opened: int | None = None
@@ -96,13 +103,16 @@ class RowWriter:
 
     def _learn(self, fresh: Iterable[str]) -> None:
         """Give names that the mirror does not have yet their ids, in the order they came."""
+        if self._server:
+            self._names.update(self._server.learn(list(fresh)))
+            return
         for name in fresh:
             self._names[name] = self._next_name
             self._pipe.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, name))
             self._next_name += 1
 
     def _derive(self, last: int) -> None:
-        for sql in DERIVATION:
+        for sql in derivation(server=self._server is not None):
             self._pipe.execute(sql, (self._session, self._derive_from, last))
 
     def _touch(self, segment: int) -> None:
@@ -192,7 +202,7 @@ def _run_of(event: Other) -> Any:
 
 
 @contextmanager
-def writing(connection: sqlite3.Connection, session_id: int) -> Iterator[RowWriter]:
+def writing(connection: Raw, session_id: int) -> Iterator[RowWriter]:
     """Open a writer of a session's rows; they are all stored when the context ends without an error."""
     with piped(connection) as pipe:
         yield RowWriter(connection, pipe, session_id)

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Numeric,
     PrimaryKeyConstraint,
     Table,
     Text,
@@ -24,33 +25,39 @@ LINE_BITS = 32
 
 metadata = MetaData()
 
+_ID = BigInteger().with_variant(Integer, "sqlite")  # only an INTEGER is the row's own key there
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # ordered by code points everywhere
+_ANY_INTEGER = BigInteger().with_variant(Numeric, "postgresql")  # where 64 bits may not do, SQLite takes a double
+
 session = Table(
     "session",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("key", Text, nullable=False, unique=True),  # the short id shown to people
-    Column("path", Text, nullable=False, unique=True),
-    Column("dialect", Text),
+    Column("id", _ID, primary_key=True),
+    Column("key", _TEXT, nullable=False, unique=True),  # the short id shown to people
+    Column("path", _TEXT, nullable=False, unique=True),
+    Column("dialect", _TEXT),
     Column("size", BigInteger, nullable=False),  # bytes of terminated lines
-    Column("sha256", Text, nullable=False),  # of those bytes
+    Column("sha256", _TEXT, nullable=False),  # of those bytes
     Column("lines", BigInteger, nullable=False),
     Column(
         "tail_size", BigInteger, nullable=False
     ),  # bytes of an unterminated last line that is mirrored provisionally
     Column("pending_bytes", BigInteger, nullable=False),  # bytes of a torn tail that is held back
-    Column("state", Text, nullable=False),  # last marker, codex status, or `none`
-    Column("fold", Text, nullable=False),  # the fold's state after the terminated lines, as JSON
+    Column("state", _TEXT, nullable=False),  # last marker, codex status, or `none`
+    Column("fold", _TEXT, nullable=False),  # the fold's state after the terminated lines, as JSON
     Column("run_json", LargeBinary),
     Column("quarantined", Boolean, nullable=False),
     Column("gone", Boolean, nullable=False),  # the file was missing when last looked for
     Column("synced_ms", BigInteger, nullable=False),
+    Column("host", _TEXT),  # the machine that the path is of; null in a file, which is of one machine
+    Column("origin", _TEXT),  # git remote and path within the repository, by which other clones know the log
     sqlite_autoincrement=True,  # an id is never given again, so no row can pass to another session
 )
 
 block = Table(
     "block",
     metadata,
-    Column("session", Integer, nullable=False),
+    Column("session", _ID, nullable=False),
     Column("start", BigInteger, nullable=False),  # offset of the block's first byte in the file
     Column("length", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
@@ -60,13 +67,13 @@ block = Table(
 segment = Table(
     "segment",
     metadata,
-    Column("session", Integer, nullable=False),
+    Column("session", _ID, nullable=False),
     Column("segment", Integer, nullable=False),
     Column("line", BigInteger, nullable=False),  # of its header; 0 without one
-    Column("name", Text),
-    Column("metric_name", Text),
-    Column("unit", Text, nullable=False),
-    Column("direction", Text),
+    Column("name", _TEXT),
+    Column("metric_name", _TEXT),
+    Column("unit", _TEXT, nullable=False),
+    Column("direction", _TEXT),
     PrimaryKeyConstraint("session", "segment"),
     sqlite_with_rowid=False,
 )
@@ -74,20 +81,20 @@ segment = Table(
 run = Table(
     "run",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("segment", Integer, nullable=False),
     Column("start", BigInteger, nullable=False),
     Column("length", Integer, nullable=False),
-    Column("run", BigInteger, nullable=False),
-    Column("status", Text, nullable=False),
+    Column("run", _ANY_INTEGER, nullable=False),
+    Column("status", _TEXT, nullable=False),
     Column("metric", Float, nullable=False),
     Column("metric_residue", Float),  # what the nearest double leaves out, where it leaves out something
-    Column("commit", Text),
-    Column("description", Text),
+    Column("commit", _TEXT),
+    Column("description", _TEXT),
     Column("at_ms", BigInteger),
     Column("confidence", Float),
-    Column("asi", Text),
-    Column("extras", Text),  # JSON: unknown keys, and raw values that the typed columns do not give back exactly
+    Column("asi", _TEXT),
+    Column("extras", _TEXT),  # JSON: unknown keys, and raw values that the typed columns do not give back exactly
     Column("shape", Integer, nullable=False),  # ledger.events.Shape
 )
 
@@ -105,53 +112,53 @@ metric_name = Table(
     "metric_name",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
+    Column("name", _TEXT, nullable=False, unique=True),
 )
 
 event = Table(
     "event",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("segment", Integer, nullable=False),
     Column("start", BigInteger, nullable=False),
     Column("length", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("state", Text),
-    Column("run", BigInteger),
+    Column("kind", _TEXT, nullable=False),
+    Column("state", _TEXT),
+    Column("run", _ANY_INTEGER),
     Column("at_ms", BigInteger),
-    Column("time_unit", Text),  # `ms` or `s` where at_ms gives the record's timestamp back exactly
-    Column("detail", Text, nullable=False),  # JSON: the record's other keys
+    Column("time_unit", _TEXT),  # `ms` or `s` where at_ms gives the record's timestamp back exactly
+    Column("detail", _TEXT, nullable=False),  # JSON: the record's other keys
 )
 
 unread = Table(
     "unread",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("start", BigInteger, nullable=False),
     Column("length", Integer, nullable=False),
-    Column("kind", Text),  # `blank`, `torn`, the record's kind, or null where nothing could be told
+    Column("kind", _TEXT),  # `blank`, `torn`, the record's kind, or null where nothing could be told
 )
 
 diagnostic = Table(
     "diagnostic",
     metadata,
-    Column("session", Integer, nullable=False, index=True),
+    Column("session", _ID, nullable=False, index=True),
     Column("line", BigInteger, nullable=False),
     Column("column", Integer, nullable=False),
-    Column("code", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("severity", Text, nullable=False),
-    Column("message", Text, nullable=False),
-    Column("source", Text),  # `run.json` where that is the file at fault
+    Column("code", _TEXT, nullable=False),
+    Column("name", _TEXT, nullable=False),
+    Column("severity", _TEXT, nullable=False),
+    Column("message", _TEXT, nullable=False),
+    Column("source", _TEXT),  # `run.json` where that is the file at fault
     Column("accepted", Integer),  # the number of the decision that took it as it is
-    Column("id", Integer, primary_key=True),
+    Column("id", _ID, primary_key=True),
 )
 
 side = Table(
     "side",
     metadata,
-    Column("session", Integer, nullable=False),
-    Column("kind", Text, nullable=False),  # `accepted` or `repairs`
+    Column("session", _ID, nullable=False),
+    Column("kind", _TEXT, nullable=False),  # `accepted` or `repairs`
     Column("data", LargeBinary, nullable=False),  # the side file's bytes
     PrimaryKeyConstraint("session", "kind"),
 )
@@ -159,37 +166,37 @@ side = Table(
 acceptance = Table(
     "acceptance",
     metadata,
-    Column("session", Integer, nullable=False),
+    Column("session", _ID, nullable=False),
     Column("number", Integer, nullable=False),  # its place among the decisions in force, from 1
     Column("line", BigInteger, nullable=False),  # where its finding stood then
-    Column("code", Text, nullable=False),
-    Column("source", Text),
-    Column("sha256", Text, nullable=False),  # of the line's content
-    Column("reason", Text, nullable=False),
-    Column("by", Text, nullable=False),
-    Column("at", Text, nullable=False),
+    Column("code", _TEXT, nullable=False),
+    Column("source", _TEXT),
+    Column("sha256", _TEXT, nullable=False),  # of the line's content
+    Column("reason", _TEXT, nullable=False),
+    Column("by", _TEXT, nullable=False),
+    Column("at", _TEXT, nullable=False),
     PrimaryKeyConstraint("session", "number"),
 )
 
 repair = Table(
     "repair",
     metadata,
-    Column("session", Integer, nullable=False),
+    Column("session", _ID, nullable=False),
     Column("number", Integer, nullable=False),  # its place among the log's repairs, from 1
-    Column("action", Text),  # `repair` or `undo`
-    Column("by", Text),
-    Column("at", Text),
-    Column("before", Text),  # SHA-256 of the log, as that of `after`
-    Column("after", Text),
-    Column("backup", Text),
-    Column("items", Text, nullable=False),  # JSON
+    Column("action", _TEXT),  # `repair` or `undo`
+    Column("by", _TEXT),
+    Column("at", _TEXT),
+    Column("before", _TEXT),  # SHA-256 of the log, as that of `after`
+    Column("after", _TEXT),
+    Column("backup", _TEXT),
+    Column("items", _TEXT, nullable=False),  # JSON
     PrimaryKeyConstraint("session", "number"),
 )
 
 segment_stat = Table(
     "segment_stat",
     metadata,
-    Column("session", Integer, nullable=False),
+    Column("session", _ID, nullable=False),
     Column("segment", Integer, nullable=False),
     Column("runs", Integer, nullable=False),
     Column("keep", Integer, nullable=False),

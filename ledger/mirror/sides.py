@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ledger.accepted import Key, hash_of, in_force
 from ledger.jsontext import dump
 from ledger.mirror import store
+from ledger.mirror.raw import Raw
 from ledger.sidefile import records, side_file
 from ledger.source import read_small
 
@@ -26,12 +26,12 @@ ORDER BY start"""
 _BLOCK_AT = "SELECT start, CAST(data AS BLOB) FROM block WHERE session = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
-def changed(raw: sqlite3.Connection, session_id: int, log: Path) -> bool:
+def changed(raw: Raw, session_id: int, log: Path) -> bool:
     """Tell whether the files beside a log are other ones than those mirrored."""
     return _beside(log) != stored(raw, session_id)
 
 
-def take(raw: sqlite3.Connection, session_id: int, log: Path) -> bool:
+def take(raw: Raw, session_id: int, log: Path) -> bool:
     """Mirror the files beside a log, in the caller's transaction, and tell whether they are other ones than before.
 
     The log's own rows must be complete. Raises LedgerError for a file that cannot be read.
@@ -44,19 +44,19 @@ def take(raw: sqlite3.Connection, session_id: int, log: Path) -> bool:
     return now != before
 
 
-def keep(raw: sqlite3.Connection, session_id: int, files: Mapping[str, bytes]) -> None:
+def keep(raw: Raw, session_id: int, files: Mapping[str, bytes]) -> None:
     """Store the bytes of a session's side files, by kind, in place of those that it had."""
     raw.execute("DELETE FROM side WHERE session = ?", (session_id,))
     raw.executemany("INSERT INTO side VALUES (?, ?, ?)", [(session_id, *file) for file in files.items()])
 
 
-def stored(raw: sqlite3.Connection, session_id: int) -> dict[str, bytes]:
+def stored(raw: Raw, session_id: int) -> dict[str, bytes]:
     """Give the bytes of a session's side files, by kind."""
     rows = raw.execute("SELECT kind, CAST(data AS BLOB) FROM side WHERE session = ?", (session_id,))
     return {kind: data for kind, data in rows if kind in _KINDS}
 
 
-def derive(raw: sqlite3.Connection, session_id: int, log: Path, blocks: sqlite3.Connection | None = None) -> None:
+def derive(raw: Raw, session_id: int, log: Path, blocks: Raw | None = None) -> None:
     """Derive what a session's side files say: decisions, repairs, and which of its findings are accepted.
 
     `log` is where the log is, or was; `blocks` is the mirror that holds its bytes, if it is another one. Raises
@@ -95,7 +95,7 @@ def _beside(log: Path) -> dict[str, bytes]:
     return {kind: data for kind, data in found.items() if data is not None}
 
 
-def _keys(raw: sqlite3.Connection, session_id: int, blocks: sqlite3.Connection) -> Iterator[tuple[int, Key]]:
+def _keys(raw: Raw, session_id: int, blocks: Raw) -> Iterator[tuple[int, Key]]:
     """Yield the findings that decisions may be about, by row, with what such a decision is bound to."""
     whole: str | None = None
     (run_json,) = raw.execute("SELECT run_json FROM session WHERE id = ?", (session_id,)).fetchone()
@@ -112,7 +112,7 @@ def _keys(raw: sqlite3.Connection, session_id: int, blocks: sqlite3.Connection) 
         yield row, Key(code, source, digest)
 
 
-def _hash(blocks: sqlite3.Connection, session_id: int) -> str:
+def _hash(blocks: Raw, session_id: int) -> str:
     digest = hashlib.sha256()
     for data in store.stored(blocks, session_id):
         digest.update(data)

@@ -1,5 +1,7 @@
 """What a segment's runs amount to, in plain SQL (PROTOCOLS 5, 6): the selects that the views are made of.
 
+`[[word arguments]]` is what databases say differently; see wording.
+
 `SEGMENT_STATS` costs a sort of all runs, so `sync` materialises it for the segments it touched. Streaks need no sort,
 and are counted when they are asked for.
 """
@@ -9,32 +11,24 @@ FAILED = "('discard', 'crash')"
 
 
 def iso_text(ms: str) -> str:
-    """Write UTC milliseconds as ISO-8601 text; the remainder is made positive, for times before 1970."""
-    rest = f"((({ms}) % 1000) + 1000) % 1000"
-    return (
-        f"strftime('%Y-%m-%dT%H:%M:%S', (({ms}) - {rest}) / 1000, 'unixepoch')"
-        f" || '.' || substr('000' || ({rest}), -3) || 'Z'"
-    )
-
-
-def finite(expression: str) -> str:
-    """Give null for what is no finite number: infinity minus itself is null."""
-    return f"CASE WHEN ({expression}) - ({expression}) = 0 THEN {expression} END"
+    """Write UTC milliseconds as ISO-8601 text."""
+    return f"[[iso {ms}]]"
 
 
 def percent(value: str, baseline: str) -> str:
-    return finite(f"({value} - {baseline}) / nullif(abs({baseline}), 0.0) * 100")
+    """Give a value's change against a baseline in percent, null where that is no finite number."""
+    return f"[[percent {value} | {baseline}]]"
 
 
 def improvement(best: str, baseline: str, direction: str) -> str:
-    change = f"({best} - {baseline}) / nullif(abs({baseline}), 0.0) * 100"
-    return finite(f"CASE {direction} WHEN 'higher' THEN {change} ELSE 0.0 - {change} END")
+    change = percent(best, baseline)
+    return f"CASE {direction} WHEN 'higher' THEN {change} ELSE 0.0 - {change} END"
 
 
 IMPROVEMENT = improvement("t.best", "t.baseline", "g.direction")
 SIGN = "CASE g.direction WHEN 'lower' THEN 1 WHEN 'higher' THEN -1 END"
 
-_MEDIAN = """(SELECT (min(v) + max(v)) / 2 FROM (
+_MEDIAN = """(SELECT [[middle min(v) | max(v)]] FROM (
     SELECT {value} AS v, row_number() OVER (ORDER BY {value}) AS n
     FROM run WHERE id BETWEEN {of}.lo AND {of}.hi AND status <> 'crash'
   ) AS ordered WHERE n IN (({of}.measured + 1) / 2, ({of}.measured + 2) / 2))"""
@@ -55,9 +49,10 @@ WITH counts AS MATERIALIZED (
       min(CASE WHEN r.status = 'baseline' THEN r.id END), min(CASE WHEN r.status <> 'crash' THEN r.id END)
     ) AS baseline_id
   FROM segment AS g CROSS JOIN run AS r
-  WHERE r.id BETWEEN (g.session << 32) + g.line AND (g.session << 32) + coalesce((
+  ON r.id BETWEEN (g.session << 32) + g.line AND (g.session << 32) + coalesce((
     SELECT min(n.line) - 1 FROM segment AS n WHERE n.session = g.session AND n.segment = g.segment + 1
-  ), 4294967295) {{scope}}
+  ), 4294967295)
+  {{scope}}
   GROUP BY g.session, g.segment
 ), centred AS MATERIALIZED (
   SELECT c.*, b.metric AS baseline, {_MEDIAN.format(value="metric", of="c")} AS centre,
@@ -72,14 +67,15 @@ WITH counts AS MATERIALIZED (
   LEFT JOIN run AS b ON b.id = c.baseline_id
 ), spread AS MATERIALIZED (
   SELECT m.*, k.metric AS best, k.metric_residue AS best_residue,
-    CASE WHEN m.measured >= 3 AND (k.metric - m.baseline) * CASE m.direction WHEN 'lower' THEN -1 ELSE 1 END > 0
-      THEN {_MEDIAN.format(value="abs(metric - m.centre)", of="m")} END AS mad
+    CASE WHEN m.measured >= 3
+        AND CASE m.direction WHEN 'lower' THEN k.metric < m.baseline ELSE k.metric > m.baseline END
+      THEN {_MEDIAN.format(value="[[distance metric | m.centre]]", of="m")} END AS mad
   FROM centred AS m LEFT JOIN run AS k ON k.id = m.best_id
 )
 SELECT session, segment, runs, keep, discard, crash, checks_failed,
   runs - keep - discard - crash - checks_failed AS other, last_decided, first_ms, last_ms,
   baseline_id, baseline, best_id, best, best_residue,
-  {finite("abs(best - baseline) / nullif(mad, 0.0)")} AS confidence
+  [[quotient best | baseline | mad]] AS confidence
 FROM spread
 """
 """One row a segment that has runs: counts, baseline, best, confidence."""

@@ -3,16 +3,18 @@
 import hashlib
 import os
 import re
-import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple, cast
-
-from sqlalchemy import Connection
+from typing import IO, Any, NamedTuple
 
 from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
+from ledger.mirror.origin import lock_key, origin_of, this_host
+from ledger.mirror.raw import Raw, driver
+from ledger.mirror.server import Server
+
+__all__ = ["Raw", "Session", "driver"]
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
@@ -39,16 +41,28 @@ class Session(NamedTuple):
     quarantined: bool
     gone: bool
     synced_ms: int
+    host: str | None
+    origin: str | None
 
     @property
     def file(self) -> Path:
-        """The log's file, also where the bytes of its path are not UTF-8."""
-        return _file(self.path)
+        """The log's file on its machine, also where the bytes of its path are not UTF-8."""
+        return _file(self.path if self.host is None else self.path.removeprefix(f"{self.host}:"))
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the log's file is on another machine."""
+        return self.host not in (None, this_host())
 
     @property
     def missing(self) -> bool:
-        """Whether the log's file is gone; one that may not be looked at is not."""
-        return _missing(self.path)
+        """Whether the log's file is gone; one that may not be looked at is not, nor is one on another machine."""
+        return not self.foreign and _missing(self.file)
+
+    @property
+    def away(self) -> bool:
+        """Whether there is no file here to look at."""
+        return self.foreign or self.missing
 
 
 def _file(text: str) -> Path:
@@ -58,9 +72,9 @@ def _file(text: str) -> Path:
     return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode())))
 
 
-def _missing(text: str) -> bool:
+def _missing(file: Path) -> bool:
     try:
-        _file(text).stat()
+        file.stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
@@ -69,11 +83,6 @@ def _missing(text: str) -> bool:
 
 
 _SELECTED = ", ".join(Session._fields)
-
-
-def driver(connection: Connection) -> sqlite3.Connection:
-    """Give the driver's own connection, on which rows are read and written in bulk."""
-    return cast("sqlite3.Connection", connection.connection.driver_connection)
 
 
 def path_text(path: Path) -> str:
@@ -86,103 +95,165 @@ def readable(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
-def find(connection: sqlite3.Connection, path: Path) -> Session | None:
-    """Find the session of a log's canonical path."""
-    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE path = ?", (path_text(path),)).fetchone()
+def find(connection: Raw, path: Path) -> Session | None:
+    """Find the session of a log's canonical path, on this machine where the mirror has those of several."""
+    where, values = _here(connection, [path_text(path)])
+    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE {where}", values).fetchone()
     return None if row is None else Session(*row)
 
 
-def every(connection: sqlite3.Connection) -> list[Session]:
+def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
+    """Make the condition on sessions whose logs have one of these paths on this machine."""
+    marks = ",".join("?" * len(texts))
+    if not isinstance(connection, Server):
+        return f"path IN ({marks})", [*texts]
+    host = this_host()
+    return f"host = ? AND path IN ({marks},{marks})", [host, *texts, *(f"{host}:{text}" for text in texts)]
+
+
+def read(connection: Raw, session_id: int) -> Session | None:
+    """Read a session's row."""
+    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE id = ?", (session_id,)).fetchone()
+    return None if row is None else Session(*row)
+
+
+def claim(connection: Raw, session_id: int) -> Session | None:
+    """Read a session as it is by now, and keep others from changing it until the transaction ends."""
+    if isinstance(connection, Server):
+        connection.execute("SELECT id FROM session WHERE id = ? FOR UPDATE", (session_id,))
+    return read(connection, session_id)
+
+
+def clones(connection: Raw, path: Path) -> list[Session]:
+    """List the sessions that may be this log in other clones of its repository."""
+    origin = origin_of(path) if isinstance(connection, Server) else None
+    if origin is None:
+        return []
+    rows = connection.execute(f"SELECT {_SELECTED} FROM session WHERE origin = ? ORDER BY lines DESC, id", (origin,))
+    return [Session(*row) for row in rows]
+
+
+def lock(connection: Raw, path: Path) -> None:
+    """Keep other clients from mirroring the log until the transaction ends; SQLite has one writer anyway."""
+    if isinstance(connection, Server):
+        connection.lock(lock_key(origin_of(path) or f"{this_host()}:{path_text(path)}"))
+
+
+def placed(connection: Raw, path: Path, session_id: int | None = None) -> dict[str, Any]:
+    """Say where a log is, as its session's row has it: the machine goes before a path that another session has."""
+    text = path_text(path)
+    if not isinstance(connection, Server):
+        return {"path": text, "host": None, "origin": None}
+    connection.lock(lock_key(text))
+    taken = connection.execute("SELECT id FROM session WHERE path = ?", (text,)).fetchone()
+    host = this_host()
+    shown = text if taken is None or taken[0] == session_id else f"{host}:{text}"
+    return {"path": shown, "host": host, "origin": origin_of(path)}
+
+
+def every(connection: Raw) -> list[Session]:
     """List all sessions by path."""
     return [Session(*row) for row in connection.execute(f"SELECT {_SELECTED} FROM session ORDER BY path")]
 
 
-def paths(connection: sqlite3.Connection) -> set[str]:
-    """Give the paths of all sessions."""
-    return {row[0] for row in connection.execute("SELECT path FROM session")}
+def paths(connection: Raw) -> set[str]:
+    """Give the paths of all sessions, without their machines."""
+    rows = connection.execute("SELECT path, host FROM session")
+    return {path if host is None else path.removeprefix(f"{host}:") for path, host in rows}
 
 
-def lost(connection: sqlite3.Connection) -> list[Session]:
+def lost(connection: Raw) -> list[Session]:
     """List the sessions whose files are gone."""
-    paths = [row[0] for row in connection.execute("SELECT path FROM session") if _missing(row[0])]
-    return [session for path in paths if (session := find(connection, Path(path))) is not None]
+    rows = connection.execute("SELECT id, path, host FROM session").fetchall()
+    gone = [number for number, path, host in rows if blank(number, "", path, host).missing]
+    return [session for number in gone if (session := read(connection, number)) is not None]
 
 
-def matching(connection: sqlite3.Connection, names: tuple[str, ...]) -> list[int]:
+def matching(connection: Raw, names: tuple[str, ...]) -> list[int]:
     """Find the ids of the sessions that any of the names means: a path, a session's key, or a segment's name."""
     found: dict[int, None] = {}
     for name in names:
         path, text = Path(os.path.realpath(name)), readable(name)
         beside = path.with_name("events.jsonl") if path.name == "run.json" else path
+        places = [path_text(one) for one in (path, path / "events.jsonl", beside)]
+        where, values = _here(connection, places)
         rows = connection.execute(
-            "SELECT id FROM session WHERE path IN (?, ?, ?) OR key = ?"
+            f"SELECT id FROM session WHERE ({where}) OR key = ?"
             " UNION SELECT session FROM segment WHERE name = ? ORDER BY 1",
-            (*map(path_text, (path, path / "events.jsonl", beside)), text, text),
-        )
+            (*values, text, text),
+        ).fetchall()
+        if not rows and isinstance(connection, Server):
+            rows = _elsewhere(connection, [*places, text], path)
         found.update((row[0], None) for row in rows)
     return list(found)
 
 
-def blank(session_id: int, key: str, path: Path) -> Session:
+def _elsewhere(connection: Server, texts: Sequence[str], path: Path) -> list[tuple[int]]:
+    """Find the sessions whose logs are on other machines: by the path there, or as clones of a log that is here."""
+    marks = ",".join("?" * len(texts))
+    rows = connection.execute(f"SELECT id FROM session WHERE path IN ({marks}) ORDER BY 1", texts).fetchall()
+    return list(rows) or [(one.id,) for one in clones(connection, path)]
+
+
+def blank(session_id: int, key: str, path: str, host: str | None = None, origin: str | None = None) -> Session:
     """Make the row of a session of which nothing is mirrored yet."""
-    return Session(session_id, key, path_text(path), None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0)
+    return Session(session_id, key, path, None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0, host, origin)
 
 
-def add(connection: sqlite3.Connection, path: Path) -> int:
+def add(connection: Raw, path: Path) -> int:
     """Make the row of a new session and return its id."""
-    text = path_text(path)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    place = placed(connection, path)
+    digest = hashlib.sha256(place["path"].encode()).hexdigest()
     near = connection.execute("SELECT key FROM session WHERE key BETWEEN ? AND ?", (digest[:8], digest[:8] + "g"))
     taken = {row[0] for row in near}
     key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
-    values = blank(0, key, path)[1:]
-    cursor = connection.execute(
-        f"INSERT INTO session ({', '.join(Session._fields[1:])}) VALUES ({','.join('?' * len(values))})", values
-    )
-    return int(cursor.lastrowid or 0)
+    values = blank(0, key, **place)[1:]
+    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(values))
+    return int(connection.execute(f"INSERT INTO session ({names}) VALUES ({marks}) RETURNING id", values).fetchone()[0])
 
 
-def update(connection: sqlite3.Connection, session: Session) -> None:
+def update(connection: Raw, session: Session) -> None:
     """Write a session's row."""
     assignments = ", ".join(f"{name} = ?" for name in Session._fields[1:])
     connection.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*session[1:], session.id))
 
 
-def mark_gone(connection: sqlite3.Connection, session: Session) -> None:
+def mark_gone(connection: Raw, session: Session) -> None:
     """Note that a session's file is gone, unless the session has a new path by now."""
     connection.execute("UPDATE session SET gone = ? WHERE id = ? AND path = ?", (True, session.id, session.path))
 
 
-def remove(connection: sqlite3.Connection, session_id: int) -> None:
+def remove(connection: Raw, session_id: int) -> None:
     """Drop a session with its bytes and everything derived from them."""
     drop_derived(connection, session_id)
-    connection.execute("DELETE FROM metric_name WHERE id NOT IN (SELECT name_id FROM run_metric)")
+    if not isinstance(connection, Server) or connection.may_drop_names():
+        connection.execute("DELETE FROM metric_name WHERE id NOT IN (SELECT DISTINCT name_id FROM run_metric)")
     for table in schema.OWN:
         connection.execute(f"DELETE FROM {table.name} WHERE session = ?", (session_id,))
     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
 
 
-def count_runs(connection: sqlite3.Connection, session_id: int) -> int:
+def count_runs(connection: Raw, session_id: int) -> int:
     """Count a session's runs, as `sessions` does."""
     sql = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = ?"
     return int(connection.execute(sql, (session_id,)).fetchone()[0])
 
 
-def count_errors(connection: sqlite3.Connection, session_id: int) -> tuple[int, int]:
+def count_errors(connection: Raw, session_id: int) -> tuple[int, int]:
     """Count a session's errors: all, and those that nobody accepted."""
     sql = "SELECT count(*), count(*) - count(accepted) FROM diagnostic WHERE session = ? AND severity = 'error'"
     errors, left = connection.execute(sql, (session_id,)).fetchone()
     return int(errors), int(left)
 
 
-def stored(connection: sqlite3.Connection, session_id: int) -> Iterator[bytes]:
-    """Yield a session's bytes, block by block."""
-    sql = "SELECT CAST(data AS BLOB) FROM block WHERE session = ? ORDER BY start"
-    for row in connection.execute(sql, (session_id,)):
+def stored(connection: Raw, session_id: int, start: int = 0) -> Iterator[bytes]:
+    """Yield a session's bytes, block by block, from the first block that begins at or after `start`."""
+    sql = "SELECT CAST(data AS BLOB) FROM block WHERE session = ? AND start >= ? ORDER BY start"
+    for row in connection.cursor().execute(sql, (session_id, start)):
         yield row[0]
 
 
-def spool(connection: sqlite3.Connection, session: Session) -> IO[bytes]:
+def spool(connection: Raw, session: Session) -> IO[bytes]:
     """Copy a session's bytes to a temporary file, at its start."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     for data in stored(connection, session.id):

@@ -1,6 +1,5 @@
 """Bring a log into the mirror: strict, one transaction a log, reading only what was appended."""
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, Outcome
+from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session
 from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
@@ -42,9 +42,11 @@ def sync_log(
                 return _as_it_was(raw, known, path, "unchanged")
         if known is None:
             with connection.begin() as transaction:
+                store.lock(raw, path)
                 if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
                     return _settle(transaction, _sync(raw, path, file, options, lost, ahead))
     with open_log(path) as file, connection.begin() as transaction:
+        store.lock(raw, path)
         return _settle(transaction, _sync(raw, path, file, options, lost))
 
 
@@ -71,7 +73,7 @@ class _Options(NamedTuple):
     replace: bool
 
 
-def _holds(raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, dialect: str | None) -> bool:
+def _holds(raw: Raw, known: Session, path: Path, file: LogFile, dialect: str | None) -> bool:
     """Tell whether a log holds exactly what is mirrored, read as the same protocol. The file is read to its end."""
     if file.size != known.size + known.tail_size or dialect not in (None, known.dialect):
         return False
@@ -82,7 +84,7 @@ def _holds(raw: sqlite3.Connection, known: Session, path: Path, file: LogFile, d
     return tail == (stored[0] if stored else b"")
 
 
-def _as_it_was(raw: sqlite3.Connection, known: Session, path: Path, status: str) -> Outcome:
+def _as_it_was(raw: Raw, known: Session, path: Path, status: str) -> Outcome:
     """Report a session whose rows stay as they are."""
     lines = known.lines + bool(known.tail_size)
     quarantined = known.quarantined and store.count_errors(raw, known.id)[1] > 0
@@ -95,24 +97,31 @@ def _differs(known: Session, path: Path) -> bool:
 
 
 def _sync(
-    raw: sqlite3.Connection, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None,
+    raw: Raw, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None,
     ahead: Ahead | None = None,
 ) -> Outcome:  # fmt: skip
-    known = store.find(raw, path) or _moved(raw, path, file, store.lost(raw) if lost is None else lost)
+    known = store.find(raw, path)
+    if known is None and (clone := _clone(raw, path, file)) is not None:
+        known, behind = clone
+        if behind:
+            return _as_it_was(raw, known, path, "unchanged")
+        options = options._replace(replace=False)  # of another clone nothing is replaced
+    known = known or _moved(raw, path, file, store.lost(raw) if lost is None else lost)
+    known = known and store.claim(raw, known.id)
     if known is None:
         return _load(raw, path, file, None, options, "new", ahead)
     if options.replace:
         return _load(raw, path, file, known, options, "replaced")
     if _holds(raw, known, path, file, options.dialect):
-        moved = known.path != store.path_text(path)
-        store.update(raw, known._replace(path=store.path_text(path), gone=False, synced_ms=now_ms()))
+        moved = known.file != path
+        store.update(raw, known._replace(**store.placed(raw, path, known.id), gone=False, synced_ms=now_ms()))
         reviewed = sides.take(raw, known.id, path)
         return _as_it_was(raw, known, path, "moved" if moved else "updated" if reviewed else "unchanged")
     with open_log(path) as again:
         return _append(raw, path, again, known, options)
 
 
-def _append(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:
+def _append(raw: Raw, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:
     """Take what was appended to a log, if the part that the mirror has is unchanged."""
     if file.size < known.size or file.skip(known.size).hex() != known.sha256:
         return Outcome(path, "refused", reason=_first_difference(raw, known, path))
@@ -127,7 +136,34 @@ def _append(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, 
     return _grow(raw, path, file, known, options)
 
 
-def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
+def _clone(raw: Raw, path: Path, file: LogFile) -> tuple[Session, bool] | None:
+    """Find the session that this log is in another clone, and tell whether it is not ahead of what is mirrored.
+
+    A log that went another way in its clone is a session of its own.
+    """
+    for known in store.clones(raw, path):
+        with open_log(path) as again:
+            if again.size > known.size + known.tail_size and again.skip(known.size).hex() == known.sha256:
+                return known, False
+        if file.size <= known.size + known.tail_size and _begins(store.stored(raw, known.id), path):
+            return known, True
+    return None
+
+
+def _begins(stored: Iterable[bytes], path: Path) -> bool:
+    """Tell whether stored bytes begin with all that a file holds."""
+    with open_log(path) as file:
+        parts, mine = iter(stored), b""
+        for block in file.blocks():
+            while len(mine) < len(block.data) and (part := next(parts, b"")):
+                mine += part
+            if not mine.startswith(block.data):
+                return False
+            mine = mine[len(block.data) :]
+    return True
+
+
+def _moved(raw: Raw, path: Path, file: LogFile, lost: Sequence[Session]) -> Session | None:
     """Find the session that this file was before it was moved: old path gone, whole mirrored prefix the same.
 
     The file is hashed once, however many are lost; the session that had most of it wins.
@@ -147,7 +183,7 @@ def _moved(raw: sqlite3.Connection, path: Path, file: LogFile, lost: Sequence[Se
     return None
 
 
-def _first_difference(raw: sqlite3.Connection, known: Session, path: Path) -> str:
+def _first_difference(raw: Raw, known: Session, path: Path) -> str:
     line = first_difference(store.stored(raw, known.id), path)
     return f"its mirrored lines were rewritten: line {line} differs; use --replace to take the new content"
 
@@ -172,7 +208,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _load(
-    raw: sqlite3.Connection, path: Path, file: LogFile, known: Session | None, options: _Options, status: str,
+    raw: Raw, path: Path, file: LogFile, known: Session | None, options: _Options, status: str,
     ahead: Ahead | None = None,
 ) -> Outcome:  # fmt: skip
     """Mirror a whole log, in place of what the mirror had of it."""
@@ -183,20 +219,22 @@ def _load(
         raw.execute("DELETE FROM block WHERE session = ?", (session_id,))
     key = raw.execute("SELECT key FROM session WHERE id = ?", (session_id,)).fetchone()[0]
     codex = reader.dialect is not None and reader.dialect.name == "codex"
-    session = store.blank(session_id, key, path)._replace(run_json=reader.run_json if codex else None)
+    session = store.blank(session_id, key, **store.placed(raw, path, session_id))._replace(
+        run_json=reader.run_json if codex else None
+    )
     outcome = Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
     if codex and read_small(run_json_of(path)) != reader.run_json:
         raise LedgerError(f"{show_path(run_json_of(path))} was changed while it was read; run the command again")
     return outcome
 
 
-def _grow(raw: sqlite3.Connection, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:
+def _grow(raw: Raw, path: Path, file: LogFile, known: Session, options: _Options) -> Outcome:
     """Mirror what was appended to a log, after its mirrored prefix was found unchanged."""
     state = foldtext.load(known.fold, _config(known))
     reader = Reader(by_name(str(known.dialect)), state)
     marks = ",".join("?" * len(_REPLAY_ENDS))
     raw.execute(f"DELETE FROM diagnostic WHERE session = ? AND code IN ({marks})", (known.id, *_REPLAY_ENDS))
-    session = known._replace(path=store.path_text(path))
+    session = known._replace(**store.placed(raw, path, known.id))
     return Ingestion(raw, file, reader, session, quarantine=options.quarantine).go("grown", None)
 
 
@@ -212,7 +250,7 @@ def _config(known: Session) -> dict[str, Any] | None:
     return dict(config) if config is not None else None
 
 
-def ingest_stored(raw: sqlite3.Connection, known: Session) -> None:
+def ingest_stored(raw: Raw, known: Session) -> None:
     """Derive a session's rows anew from its stored bytes alone."""
     with LogFile(None, store.spool(raw, known), known.size + known.tail_size) as file:
         reader, undecided = open_reader(file, known.dialect, known.run_json)

@@ -14,22 +14,23 @@ from ledger.errors import LedgerError
 from ledger.log import open_reader
 from ledger.mirror import schema, sides, store
 from ledger.mirror.ingest import Ingestion
+from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session
 from ledger.source import LogFile
 
 _OF_SESSION = ("dialect", "lines", "state", "quarantined", "run_json")
 
-_BY_ID = "SELECT id & {line}, {columns} FROM {table} WHERE id >= :first AND id < :end ORDER BY id"
+_BY_ID = "SELECT id & {line}, {columns} FROM {table} WHERE id >= ? AND id < ? ORDER BY id"
 _METRICS = """SELECT v.run_id & {line}, n.name, v.value
 FROM run_metric AS v LEFT JOIN metric_name AS n ON n.id = v.name_id
-WHERE v.run_id >= :first AND v.run_id < :end ORDER BY v.run_id, n.name"""
-_SEGMENTS = "SELECT line, {columns} FROM segment WHERE session = :session ORDER BY segment"
+WHERE v.run_id >= ? AND v.run_id < ? ORDER BY v.run_id, n.name"""
+_SEGMENTS = "SELECT line, {columns} FROM segment WHERE session = ? ORDER BY segment"
 _STATISTICS = """SELECT (SELECT line FROM segment AS g WHERE g.session = t.session AND g.segment = t.segment),
 {columns}
-FROM segment_stat AS t WHERE session = :session ORDER BY segment"""
+FROM segment_stat AS t WHERE session = ? ORDER BY segment"""
 _FINDINGS = """SELECT CASE WHEN source IS NULL THEN line ELSE 0 END, {columns}
-FROM diagnostic WHERE session = :session ORDER BY line, "column", code, name, severity, message, source"""
-_SIDES = "SELECT 0, {columns} FROM {table} WHERE session = :session ORDER BY number"
+FROM diagnostic WHERE session = ? ORDER BY line, "column", code, name, severity, message, source NULLS FIRST"""
+_SIDES = "SELECT 0, {columns} FROM {table} WHERE session = ? ORDER BY number"
 
 
 def _select(table: Table, sql: str = _BY_ID) -> str:
@@ -43,7 +44,7 @@ _ROWS = (
     _select(schema.segment, _SEGMENTS),
     _select(schema.segment_stat, _STATISTICS),
     _select(schema.diagnostic, _FINDINGS),
-    "SELECT 0, kind FROM side WHERE session = :session ORDER BY kind",
+    "SELECT 0, kind FROM side WHERE session = ? ORDER BY kind",
     _select(schema.acceptance, _SIDES),
     _select(schema.repair, _SIDES),
 )
@@ -54,7 +55,7 @@ The first column is the line that the row stands for, 0 where that is none of th
 
 
 @contextmanager
-def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tuple[sqlite3.Connection, Session]]:
+def derived(raw: Raw, session: Session, size: int) -> Iterator[tuple[sqlite3.Connection, Session]]:
     """Derive a session from its stored bytes, `size` of them, into a private database that is gone afterwards.
 
     The database is a temporary file of SQLite's own, so that memory stays bounded.
@@ -63,6 +64,7 @@ def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tu
     with engine.connect() as connection, LogFile(None, store.spool(raw, session), size) as file:
         schema.metadata.create_all(connection, checkfirst=False)
         apart = store.driver(connection)
+        assert isinstance(apart, sqlite3.Connection)
         apart.execute("BEGIN")
         dialect = session.dialect if session.dialect in {known.name for known in DIALECTS} else None
         run_json = session.run_json if isinstance(session.run_json, bytes) else None
@@ -70,7 +72,9 @@ def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tu
         if session.pending_bytes:  # the log goes on, so its end was not judged
             reader.torn, undecided = True, None
         codex = reader.dialect is not None and reader.dialect.name == "codex"
-        blank = store.blank(session.id, session.key, session.file)._replace(run_json=run_json if codex else None)
+        blank = store.blank(session.id, session.key, session.path, session.host)._replace(
+            run_json=run_json if codex else None
+        )
         apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)
         Ingestion(apart, file, reader, blank, quarantine=True, store_blocks=False).go("rebuilt", undecided)
         _review(raw, session, apart)
@@ -78,7 +82,7 @@ def derived(raw: sqlite3.Connection, session: Session, size: int) -> Iterator[tu
     engine.dispose()
 
 
-def _review(raw: sqlite3.Connection, session: Session, apart: sqlite3.Connection) -> None:
+def _review(raw: Raw, session: Session, apart: sqlite3.Connection) -> None:
     """Derive what the mirrored side files say; nothing, if that cannot be read."""
     sides.keep(apart, session.id, sides.stored(raw, session.id))
     with suppress(LedgerError):
@@ -91,11 +95,12 @@ def _private() -> sqlite3.Connection:
     return connection
 
 
-def first_difference(raw: sqlite3.Connection, session: Session, apart: sqlite3.Connection, twin: Session) -> int | None:
+def first_difference(raw: Raw, session: Session, apart: sqlite3.Connection, twin: Session) -> int | None:
     """Find the first line of which the mirror's rows are not its twin's; 0 if no line can be named, None if none is."""
-    scope = {"session": session.id, "first": schema.first_id(session.id), "end": schema.first_id(session.id + 1)}
-    with _as_stored(raw), _as_stored(apart):
-        lines = [_first(raw.execute(sql, scope), apart.execute(sql, scope)) for sql in _ROWS]
+    scopes = {1: (session.id,), 2: (schema.first_id(session.id), schema.first_id(session.id + 1))}
+    asked = [(sql, scopes[sql.count("?")]) for sql in _ROWS]
+    with _as_stored(raw, apart):
+        lines = [_first(raw.cursor().execute(*one), apart.execute(*one)) for one in asked]
     if any(getattr(session, name) != getattr(twin, name) for name in _OF_SESSION) or not _same_fold(session, twin):
         lines.append(0)
     found = [line for line in lines if line is not None]
@@ -103,13 +108,16 @@ def first_difference(raw: sqlite3.Connection, session: Session, apart: sqlite3.C
 
 
 @contextmanager
-def _as_stored(raw: sqlite3.Connection) -> Iterator[None]:
-    """Read text as bytes: also such as no longer is UTF-8."""
-    raw.text_factory = bytes
+def _as_stored(raw: Raw, apart: sqlite3.Connection) -> Iterator[None]:
+    """Read text as bytes: also such as no longer is UTF-8, which a server's always is."""
+    if not isinstance(raw, sqlite3.Connection):
+        yield
+        return
+    raw.text_factory = apart.text_factory = bytes
     try:
         yield
     finally:
-        raw.text_factory = str
+        raw.text_factory = apart.text_factory = str
 
 
 def _first(mine: Iterable[tuple[Any, ...]], theirs: Iterable[tuple[Any, ...]]) -> int | None:
@@ -128,7 +136,7 @@ def _same_fold(session: Session, twin: Session) -> bool:
         return False
 
 
-def orphans(raw: sqlite3.Connection) -> dict[str, int]:
+def orphans(raw: Raw) -> dict[str, int]:
     """Count the rows that belong to no session, by table."""
     homes = [(table.name, f"{key} >> {schema.LINE_BITS}") for table, key in schema.BY_RECORD]
     homes += [(table.name, "session") for table in (*schema.BY_SESSION, *schema.OWN)]

@@ -1,7 +1,6 @@
 """Prove that the mirror lost nothing: its bytes by their hash, its rows by deriving them again, each record rebuilt."""
 
 import hashlib
-import sqlite3
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from ledger.dialects.base import Dialect
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Place, Run, Shape
 from ledger.jsontext import decode, decode_many, load
 from ledger.mirror import schema, store, twin
+from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session
 from ledger.mirror.sync import first_difference
 from ledger.source import LogFile, open_log, read_small, run_json_of
@@ -42,7 +42,7 @@ class Proof(NamedTuple):
         return self.bytes_ok and self.values_ok
 
 
-def verify(raw: sqlite3.Connection, session: Session) -> Proof:
+def verify(raw: Raw, session: Session) -> Proof:
     """Compare a session with its log, and its rows with what its bytes amount to. Raises LedgerError without the log.
 
     The rows are derived a second time; if they are the same, each record is rebuilt from them. Whatever was done to a
@@ -50,7 +50,7 @@ def verify(raw: sqlite3.Connection, session: Session) -> Proof:
     """
     digest, size, laid_out = _stored(raw, session)
     source, pending, difference = None, 0, None
-    gone = session.missing
+    gone = session.away
     if not gone:
         with open_log(session.file) as file:
             source = file.skip(size).hex()
@@ -70,11 +70,11 @@ def verify(raw: sqlite3.Connection, session: Session) -> Proof:
     )  # fmt: skip
 
 
-def _stored(raw: sqlite3.Connection, session: Session) -> tuple[str, int, bool]:
+def _stored(raw: Raw, session: Session) -> tuple[str, int, bool]:
     """Hash a session's bytes, count them, and tell whether each block stands where its row says."""
     digest, size, laid_out = hashlib.sha256(), 0, True
     sql = "SELECT start, length, CAST(data AS BLOB) FROM block WHERE session = ? ORDER BY start"
-    for start, length, data in raw.execute(sql, (session.id,)):
+    for start, length, data in raw.cursor().execute(sql, (session.id,)):
         laid_out = laid_out and (start, length) == (size, len(data))
         digest.update(data)
         size += len(data)
@@ -85,7 +85,7 @@ def _extent(session: Session) -> tuple[int, int, str]:
     return session.size, session.tail_size, session.sha256
 
 
-def _first_wrong_value(raw: sqlite3.Connection, session: Session, size: int) -> int | None:
+def _first_wrong_value(raw: Raw, session: Session, size: int) -> int | None:
     """Find the first line whose record, rebuilt from the typed columns alone, is not what the stored line says."""
     if session.dialect is None:
         return None
@@ -105,13 +105,13 @@ def _first_wrong_value(raw: sqlite3.Connection, session: Session, size: int) -> 
     return expected[0] if expected is not None else None
 
 
-def _accounted(raw: sqlite3.Connection, session_id: int, line: int) -> bool:
+def _accounted(raw: Raw, session_id: int, line: int) -> bool:
     """Tell whether a line without a record is known to be unreadable or blank."""
     known = raw.execute("SELECT 1 FROM unread WHERE id = ?", (schema.first_id(session_id, line),)).fetchone()
     return known is not None
 
 
-def rebuild(raw: sqlite3.Connection, session: Session, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
+def rebuild(raw: Raw, session: Session, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, record) for every readable line, made from the typed columns alone."""
     first, end = schema.first_id(session.id), schema.first_id(session.id + 1)
     metrics = groupby(

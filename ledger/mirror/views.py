@@ -1,17 +1,19 @@
 """The views: plain SQL over the mirror's tables, the same in the database, in `sync` and in queries (PROTOCOLS 5, 6).
 
-`{scope}` narrows what a select reads; in the database's views it is empty.
+`{scope}` narrows what a select reads, `{order}` adds a column to sort by; in the database's views both are empty.
 """
 
 from typing import NamedTuple
 
 from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, iso_text, percent
+from ledger.mirror.wording import SERVER, SQLITE, render
 
 
 class View(NamedTuple):
     """Declare a view: its columns in order, whether each is `flags` (booleans) or hidden, and its select.
 
-    `sort` is the default order, `table` names columns that a narrow table drops first.
+    `sort` is the default order, which may name the column that `order` adds; `table` names columns that a narrow table
+    drops first.
     """
 
     name: str
@@ -20,6 +22,12 @@ class View(NamedTuple):
     select: str
     sort: str
     flags: tuple[str, ...] = ()
+    order: str = ""
+
+    def text(self, *, server: bool, scope: str = "", ordered: bool = False) -> str:
+        """Write the select for a database: a server's or SQLite's."""
+        order = f", {self.order}" if ordered and self.order else ""
+        return render(self.select.format(scope=scope, order=order), SERVER if server else SQLITE)
 
 
 def _columns(text: str) -> tuple[str, ...]:
@@ -134,14 +142,15 @@ JOIN session AS s ON s.id = t.session
         "Every maximal failure streak; `current` where it reaches the end of its segment.",
         _columns("path segment first_run last_run length current"),
         f"""
-SELECT s.path, k.segment, a.run AS first_run, z.run AS last_run, k.length, k.current
+SELECT s.path, k.segment, a.run AS first_run, z.run AS last_run, k.length, k.current{{order}}
 FROM ({STREAKS}) AS k
 JOIN session AS s ON s.id = k.session
 JOIN run AS a ON a.id = k.first_id
 JOIN run AS z ON z.id = k.last_id
 """,
-        "path, segment",
+        "path, segment, first_id",
         flags=("current",),
+        order="k.first_id",
     ),
     View(
         "events",
@@ -192,27 +201,29 @@ SELECT
   CASE WHEN e.best_id IS NOT NULL THEN e.runs_before + (
     SELECT count(*) FROM run AS r
     WHERE r.id BETWEEN e.first_id AND e.best_id AND NOT (r.status = 'baseline' AND r.run = 0)
-  ) END AS runs_to_best, CASE WHEN e.runs > 0 THEN e.keep * 1.0 / e.runs END AS keep_rate, e.confidence
+  ) END AS runs_to_best, CASE WHEN e.runs > 0 THEN CAST(e.keep AS double precision) / e.runs END AS keep_rate,
+  e.confidence
 FROM entries AS e
 JOIN session AS s ON s.id = e.session
 LEFT JOIN ({_SHOWN}) AS w ON w.session = e.session
 LEFT JOIN segment AS n ON n.session = w.session AND n.segment = w.segment
 WHERE e.place = 1
 """,
-        "metric_name, unit, direction, CASE WHEN rank IS NULL THEN 1 ELSE 0 END, rank, path",
+        "metric_name, unit, direction NULLS FIRST, CASE WHEN rank IS NULL THEN 1 ELSE 0 END, rank, path",
     ),
     View(
         "metrics",
         "The secondary metrics, one row a value.",
         _columns("path segment run name value"),
         """
-SELECT s.path, r.segment, r.run, n.name, v.value
+SELECT s.path, r.segment, r.run, n.name, v.value{order}
 FROM run_metric AS v
 JOIN run AS r ON r.id = v.run_id
 JOIN metric_name AS n ON n.id = v.name_id
 JOIN session AS s ON s.id = v.run_id >> 32
 """,
-        "path",
+        "path, run_id, name_id",
+        order="v.run_id, v.name_id",
     ),
     View(
         "findings",
@@ -220,13 +231,14 @@ JOIN session AS s ON s.id = v.run_id >> 32
         _columns("path line column code name severity message accepted reason"),
         """
 SELECT s.path, d.line, d."column", d.code, d.name, d.severity, d.message,
-  CASE WHEN d.accepted IS NULL THEN 0 ELSE 1 END AS accepted, a.reason
+  CASE WHEN d.accepted IS NULL THEN 0 ELSE 1 END AS accepted, a.reason{order}
 FROM diagnostic AS d
 JOIN session AS s ON s.id = d.session
 LEFT JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted
 """,
-        'path, line, "column"',
+        'path, line, "column", id',
         flags=("accepted",),
+        order="d.id",
     ),
     View(
         "accepted",
@@ -259,7 +271,8 @@ FROM repair AS r JOIN session AS s ON s.id = r.session
         "Every physical line that holds something, cut out of the stored blocks, with its newline.",
         _columns("path line kind data"),
         """
-SELECT s.path, l.id & 4294967295 AS line, l.kind, substr(b.data, l.start - b.start + 1, l.length) AS data
+SELECT s.path, l.id & 4294967295 AS line, l.kind,
+  substr(b.data, CAST(l.start - b.start + 1 AS integer), l.length) AS data
 FROM (
   SELECT id, start, length, 'run' AS kind FROM run
   UNION ALL SELECT id, start, length, kind FROM event
@@ -280,13 +293,10 @@ def by_name(name: str) -> View:
     return {view.name: view for view in VIEWS}[name]
 
 
-def create_statements() -> list[str]:
+def create_statements(*, server: bool = False) -> list[str]:
     """Give the statements that drop and create every view."""
     return [
         statement
         for view in VIEWS
-        for statement in (
-            f"DROP VIEW IF EXISTS {view.name}",
-            f"CREATE VIEW {view.name} AS {view.select.format(scope='')}",
-        )
+        for statement in (f"DROP VIEW IF EXISTS {view.name}", f"CREATE VIEW {view.name} AS {view.text(server=server)}")
     ]

@@ -3,7 +3,6 @@
 Keys: `kind`, `title`, `groups`, each of these with `heading`, `text`, `sessions`, `ranking` and `pace`.
 """
 
-import sqlite3
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from ledger.loop.figures import NOTHING, short
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
 from ledger.numbers import text
 from ledger.render import counted
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     course: Course
 
 
-def compare(raw: sqlite3.Connection | None, filters: Filters) -> dict[str, Any]:
+def compare(raw: Raw | None, filters: Filters) -> dict[str, Any]:
     """Compare the sessions that the filters leave; none, where there is no mirror (None)."""
     groups = [] if raw is None else [_group(metric, entries) for metric, entries in _entries(raw, filters)]
     count = sum(len(group["sessions"]) for group in groups)
@@ -43,7 +43,7 @@ def compare(raw: sqlite3.Connection | None, filters: Filters) -> dict[str, Any]:
     }
 
 
-def _entries(raw: sqlite3.Connection, filters: Filters) -> list[tuple[Metric, list[Entry]]]:
+def _entries(raw: Raw, filters: Filters) -> list[tuple[Metric, list[Entry]]]:
     """Find the sessions of each metric, in the order of their rank; metrics of more sessions come first."""
     if filters.since_ms is not None or filters.until_ms is not None:
         view = by_name("sessions")

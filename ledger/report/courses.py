@@ -5,7 +5,6 @@ metric, hours from the first of these runs. Only where the best changes, and at 
 """
 
 import math
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
 from ledger.times import parse_iso
 
@@ -42,7 +42,7 @@ class _Segment(NamedTuple):
     longest_streak: int
 
 
-def courses(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, Metric], Course]:
+def courses(raw: Raw, filters: Filters) -> dict[tuple[str, Metric], Course]:
     """Follow every session that the filters leave, by its path and metric."""
     segments = _segments(raw, filters)
     found: dict[tuple[str, Metric], Course] = {}
@@ -64,7 +64,7 @@ def courses(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, Metric
     return found
 
 
-def _segments(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, int], _Segment]:
+def _segments(raw: Raw, filters: Filters) -> dict[tuple[str, int], _Segment]:
     columns = ("path", "segment", "metric_name", "unit", "direction", "baseline", "longest_streak")
     rows = _named(raw, "segments", filters, columns)
     return {
@@ -74,7 +74,7 @@ def _segments(raw: sqlite3.Connection, filters: Filters) -> dict[tuple[str, int]
     }
 
 
-def _named(raw: sqlite3.Connection, view: str, filters: Filters, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _named(raw: Raw, view: str, filters: Filters, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield some columns of a view's rows."""
     known = by_name(view)
     rows = queries.query(raw, known, Filters(sessions=filters.sessions, metric=filters.metric))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
+from ledger.mirror.place import Place, show
 from ledger.mirror.store import Session
 from ledger.render import counted
 from ledger.serve.stamp import id_of, mirror_stamp
@@ -32,7 +33,7 @@ class Entry(NamedTuple):
 class Named:
     """Hold the logs and folders that were named; new logs are found, and those that vanish are remembered."""
 
-    mirror: Path | None = None
+    mirror: Place | None = None
 
     def __init__(self, places: Sequence[Path]) -> None:
         more = len(places) - _TOLD
@@ -82,9 +83,9 @@ class Named:
 class Mirrored:
     """Hold the sessions of a mirror, whose logs are shown as they are by now, or from the mirror if they are gone."""
 
-    def __init__(self, mirror: Path) -> None:
-        self.mirror: Path | None = mirror
-        self.label = f"the mirror {show_path(mirror)}"
+    def __init__(self, mirror: Place) -> None:
+        self.mirror: Place | None = mirror
+        self.label = f"the mirror {show(mirror)}"
         self.notes: list[str] = []
         self._path = mirror
         self._known: dict[str, Entry] = {}
@@ -108,13 +109,14 @@ class Mirrored:
     def _look(self) -> None:
         with open_reader(self._path) as connection:
             sessions = [] if connection is None else store.every(store.driver(connection))
-        none_yet = f"There is no mirror at {show_path(self._path)} yet: run ledger sync, or name logs and folders."
+        none_yet = f"There is no mirror at {show(self._path)} yet: run ledger sync, or name logs and folders."
         self.notes = [] if connection is not None else [none_yet]
         # The fold is long, and nothing here asks for it.
         self._known = {
-            name: Entry(name, one.file, None, one._replace(fold="", run_json=None))
+            name: Entry(name, place, None, one._replace(fold="", run_json=None))
             for one in sessions
-            for name in (id_of(one.file),)
+            for place in (Path(f"{one.host}:{one.file}") if one.foreign else one.file,)
+            for name in (id_of(place),)
         }
 
 

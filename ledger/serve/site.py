@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
+from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
 from ledger.mirror.store import Session
 from ledger.report.account import Account, read
@@ -83,7 +84,8 @@ class Site:
         if account.log.dialect == "state-protocol":  # its verdict may ask what time it is
             self._clocked.add(entry.id)
         if seen is None:
-            made["log"]["name"] += " (gone; this is what the mirror has of it)"
+            where = "on another machine" if entry.stored and entry.stored.foreign else "gone"
+            made["log"]["name"] += f" ({where}; this is what the mirror has of it)"
         return made
 
     def _read(self, entry: Entry) -> Account:
@@ -94,7 +96,8 @@ class Site:
     def _read_stored(self, entry: Entry) -> Account:
         assert self._shelf.mirror is not None
         with open_reader(self._shelf.mirror) as connection:
-            session = None if connection is None else store.find(store.driver(connection), entry.path)
+            known = entry.stored.id if entry.stored else 0
+            session = None if connection is None else store.read(store.driver(connection), known)
             if connection is None or session is None:
                 raise GoneError(f"{show_path(entry.path)} is gone, and the mirror has it no more")
             with connection.begin():
@@ -125,13 +128,15 @@ class Site:
         taken = {one.path: stamps[one.id] for one in entries if one.path not in problems}
         return {**problems, **self._scratch.follow(taken)}
 
-    def _stand(self, mirror: Path, entries: list[Entry], marks: Mapping[str, Any]) -> None:
+    def _stand(self, mirror: Place, entries: list[Entry], marks: Mapping[str, Any]) -> None:
         if not entries:
             return
+        own = mirror == self._scratch.path
+        names = {one.id: one.stored.path if one.stored and not own else store.path_text(one.path) for one in entries}
         with _reading(mirror) as raw:
-            found = {} if raw is None else standings(raw, [store.path_text(one.path) for one in entries])
+            found = {} if raw is None else standings(raw, list(names.values()))
         for one in entries:
-            if (standing := found.get(store.path_text(one.path))) is not None:
+            if (standing := found.get(names[one.id])) is not None:
                 self._stood[one.id] = (marks[one.id], standing)
 
     def _compare(self, entries: list[Entry], stamps: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -151,14 +156,14 @@ def _is_behind(stored: Session, stamps: tuple[Stamp | None, ...]) -> bool:
     return seen[2] != held or any(one[3] // 1_000_000 > stored.synced_ms for one in stamps if one)
 
 
-def _compared(mirror: Path | None) -> Mapping[str, Any]:
+def _compared(mirror: Place | None) -> Mapping[str, Any]:
     assert mirror is not None
     with _reading(mirror) as raw:
         return compare(raw, Filters())
 
 
 @contextmanager
-def _reading(mirror: Path) -> Iterator[Any]:
+def _reading(mirror: Place) -> Iterator[Any]:
     """Open a mirror as it is now; None if there is none."""
     with open_reader(mirror) as connection:
         if connection is None:

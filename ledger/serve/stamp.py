@@ -3,9 +3,13 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 from ledger import __version__
 from ledger.loop.settings import CONFIG, PLUGIN, project_folder
+from ledger.mirror.engine import open_reader
+from ledger.mirror.place import Place
+from ledger.mirror.raw import driver
 from ledger.source import run_json_of
 
 Stamp = tuple[int, ...]
@@ -29,8 +33,12 @@ def log_stamp(log: Path) -> tuple[Stamp | None, ...]:
     return tuple(map(stamp, (log, *beside)))
 
 
-def mirror_stamp(mirror: Path) -> tuple[Stamp | None, ...]:
-    """Take the stamps of a mirror and of its write-ahead log, to one of which every commit goes."""
+def mirror_stamp(mirror: Place) -> tuple[Any, ...]:
+    """Take the stamps of a mirror and of its write-ahead log, to one of which every commit goes; on a server ask it."""
+    if not isinstance(mirror, Path):
+        with open_reader(mirror) as connection:
+            sql = "SELECT count(*), sum(id), max(synced_ms) FROM session"
+            return () if connection is None else tuple(driver(connection).execute(sql).fetchone())
     return stamp(mirror), stamp(mirror.with_name(f"{mirror.name}-wal"))
 
 

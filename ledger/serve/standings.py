@@ -1,11 +1,11 @@
 """How sessions stand, from a mirror: the row of each in the view, and the course of its last segment as a drawing."""
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
 from ledger.report.courses import Leg, courses
 
@@ -22,7 +22,7 @@ class Standing(NamedTuple):
     course: list[list[float]]
 
 
-def standings(raw: sqlite3.Connection, paths: Sequence[str]) -> dict[str, Standing]:
+def standings(raw: Raw, paths: Sequence[str]) -> dict[str, Standing]:
     """Read how these sessions stand, by the text of their path; one that the mirror lacks is left out."""
     view, held = by_name("sessions"), _held(raw, paths)
     if not held:
@@ -37,7 +37,7 @@ def standings(raw: sqlite3.Connection, paths: Sequence[str]) -> dict[str, Standi
     return {path: found[path] for path in held if path in found}
 
 
-def _held(raw: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
+def _held(raw: Raw, paths: Sequence[str]) -> list[str]:
     have = {row[0] for row in raw.execute("SELECT path FROM session")}
     return [path for path in paths if path in have]
 

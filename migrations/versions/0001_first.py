@@ -9,32 +9,36 @@ branch_labels = None
 depends_on = None
 
 _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_ANY_INTEGER = sa.BigInteger().with_variant(sa.Numeric, "postgresql")
 
 
 def upgrade() -> None:
     """Create every table; the views come after the migrations."""
     op.create_table(
         "session",
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("key", sa.Text, nullable=False, unique=True),
-        sa.Column("path", sa.Text, nullable=False, unique=True),
-        sa.Column("dialect", sa.Text),
+        sa.Column("id", _ID, primary_key=True),
+        sa.Column("key", _TEXT, nullable=False, unique=True),
+        sa.Column("path", _TEXT, nullable=False, unique=True),
+        sa.Column("dialect", _TEXT),
         sa.Column("size", sa.BigInteger, nullable=False),
-        sa.Column("sha256", sa.Text, nullable=False),
+        sa.Column("sha256", _TEXT, nullable=False),
         sa.Column("lines", sa.BigInteger, nullable=False),
         sa.Column("tail_size", sa.BigInteger, nullable=False),
         sa.Column("pending_bytes", sa.BigInteger, nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
-        sa.Column("fold", sa.Text, nullable=False),
+        sa.Column("state", _TEXT, nullable=False),
+        sa.Column("fold", _TEXT, nullable=False),
         sa.Column("run_json", sa.LargeBinary),
         sa.Column("quarantined", sa.Boolean, nullable=False),
         sa.Column("gone", sa.Boolean, nullable=False),
         sa.Column("synced_ms", sa.BigInteger, nullable=False),
+        sa.Column("host", _TEXT),
+        sa.Column("origin", _TEXT),
         sqlite_autoincrement=True,
     )
     op.create_table(
         "block",
-        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("session", _ID, nullable=False),
         sa.Column("start", sa.BigInteger, nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
         sa.Column("data", sa.LargeBinary, nullable=False),
@@ -42,13 +46,13 @@ def upgrade() -> None:
     )
     op.create_table(
         "segment",
-        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("session", _ID, nullable=False),
         sa.Column("segment", sa.Integer, nullable=False),
         sa.Column("line", sa.BigInteger, nullable=False),
-        sa.Column("name", sa.Text),
-        sa.Column("metric_name", sa.Text),
-        sa.Column("unit", sa.Text, nullable=False),
-        sa.Column("direction", sa.Text),
+        sa.Column("name", _TEXT),
+        sa.Column("metric_name", _TEXT),
+        sa.Column("unit", _TEXT, nullable=False),
+        sa.Column("direction", _TEXT),
         sa.PrimaryKeyConstraint("session", "segment"),
         sqlite_with_rowid=False,
     )
@@ -58,16 +62,16 @@ def upgrade() -> None:
         sa.Column("segment", sa.Integer, nullable=False),
         sa.Column("start", sa.BigInteger, nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
-        sa.Column("run", sa.BigInteger, nullable=False),
-        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("run", _ANY_INTEGER, nullable=False),
+        sa.Column("status", _TEXT, nullable=False),
         sa.Column("metric", sa.Float, nullable=False),
         sa.Column("metric_residue", sa.Float),
-        sa.Column("commit", sa.Text),
-        sa.Column("description", sa.Text),
+        sa.Column("commit", _TEXT),
+        sa.Column("description", _TEXT),
         sa.Column("at_ms", sa.BigInteger),
         sa.Column("confidence", sa.Float),
-        sa.Column("asi", sa.Text),
-        sa.Column("extras", sa.Text),
+        sa.Column("asi", _TEXT),
+        sa.Column("extras", _TEXT),
         sa.Column("shape", sa.Integer, nullable=False),
     )
     op.create_table(
@@ -81,7 +85,7 @@ def upgrade() -> None:
     op.create_table(
         "metric_name",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("name", sa.Text, nullable=False, unique=True),
+        sa.Column("name", _TEXT, nullable=False, unique=True),
     )
     op.create_table(
         "event",
@@ -89,61 +93,61 @@ def upgrade() -> None:
         sa.Column("segment", sa.Integer, nullable=False),
         sa.Column("start", sa.BigInteger, nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("state", sa.Text),
-        sa.Column("run", sa.BigInteger),
+        sa.Column("kind", _TEXT, nullable=False),
+        sa.Column("state", _TEXT),
+        sa.Column("run", _ANY_INTEGER),
         sa.Column("at_ms", sa.BigInteger),
-        sa.Column("time_unit", sa.Text),
-        sa.Column("detail", sa.Text, nullable=False),
+        sa.Column("time_unit", _TEXT),
+        sa.Column("detail", _TEXT, nullable=False),
     )
     op.create_table(
         "unread",
         sa.Column("id", _ID, primary_key=True),
         sa.Column("start", sa.BigInteger, nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
-        sa.Column("kind", sa.Text),
+        sa.Column("kind", _TEXT),
     )
     op.create_table(
         "diagnostic",
-        sa.Column("session", sa.Integer, nullable=False, index=True),
+        sa.Column("session", _ID, nullable=False, index=True),
         sa.Column("line", sa.BigInteger, nullable=False),
         sa.Column("column", sa.Integer, nullable=False),
-        sa.Column("code", sa.Text, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("severity", sa.Text, nullable=False),
-        sa.Column("message", sa.Text, nullable=False),
-        sa.Column("source", sa.Text),
+        sa.Column("code", _TEXT, nullable=False),
+        sa.Column("name", _TEXT, nullable=False),
+        sa.Column("severity", _TEXT, nullable=False),
+        sa.Column("message", _TEXT, nullable=False),
+        sa.Column("source", _TEXT),
         sa.Column("accepted", sa.Integer),
-        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("id", _ID, primary_key=True),
     )
     op.create_table(
         "side",
-        sa.Column("session", sa.Integer, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("session", _ID, nullable=False),
+        sa.Column("kind", _TEXT, nullable=False),
         sa.Column("data", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("session", "kind"),
     )
     op.create_table(
         "acceptance",
-        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("session", _ID, nullable=False),
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("line", sa.BigInteger, nullable=False),
-        sa.Column("code", sa.Text, nullable=False),
-        sa.Column("source", sa.Text),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("sha256", "reason", "by", "at")),
+        sa.Column("code", _TEXT, nullable=False),
+        sa.Column("source", _TEXT),
+        *(sa.Column(name, _TEXT, nullable=False) for name in ("sha256", "reason", "by", "at")),
         sa.PrimaryKeyConstraint("session", "number"),
     )
     op.create_table(
         "repair",
-        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("session", _ID, nullable=False),
         sa.Column("number", sa.Integer, nullable=False),
-        *(sa.Column(name, sa.Text) for name in ("action", "by", "at", "before", "after", "backup")),
-        sa.Column("items", sa.Text, nullable=False),
+        *(sa.Column(name, _TEXT) for name in ("action", "by", "at", "before", "after", "backup")),
+        sa.Column("items", _TEXT, nullable=False),
         sa.PrimaryKeyConstraint("session", "number"),
     )
     op.create_table(
         "segment_stat",
-        sa.Column("session", sa.Integer, nullable=False),
+        sa.Column("session", _ID, nullable=False),
         sa.Column("segment", sa.Integer, nullable=False),
         *(
             sa.Column(name, sa.Integer, nullable=False)

@@ -1,7 +1,6 @@
 """The workbook's sheets in order, filled from the mirror session by session."""
 
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from ledger.exports.workbook.notes import write as write_notes
 from ledger.exports.workbook.sheet import Column, Sheet, Styles
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
 from ledger.segment import KEPT
 
@@ -39,7 +39,7 @@ _PLACES = Places(*map(_RUNS.index, ("run", "line", "segment", "kept", "not_kept"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write(raw: sqlite3.Connection | None, filters: Filters, file: IO[bytes]) -> Iterator[str]:
+def write(raw: Raw | None, filters: Filters, file: IO[bytes]) -> Iterator[str]:
     """Write the workbook to a file, and yield each sheet's name once it is filled; the last is the file.
 
     `raw` None is a mirror that is not there: every sheet has its header. The same mirror gives the same bytes. A sheet
@@ -64,7 +64,7 @@ def write(raw: sqlite3.Connection | None, filters: Filters, file: IO[bytes]) -> 
         yield "file"
 
 
-def _newest_sync(raw: sqlite3.Connection | None) -> datetime:
+def _newest_sync(raw: Raw | None) -> datetime:
     """Say how new the mirror is: the workbook's own date, so that it tells nothing but what the mirror does."""
     found = raw.execute("SELECT max(synced_ms) FROM session").fetchone()[0] if raw is not None else None
     return (_EPOCH + timedelta(milliseconds=found or 0)).replace(tzinfo=None)
@@ -73,7 +73,7 @@ def _newest_sync(raw: sqlite3.Connection | None) -> datetime:
 class _Writer:
     """Fill the sheets."""
 
-    def __init__(self, raw: sqlite3.Connection | None, filters: Filters, book: Workbook) -> None:
+    def __init__(self, raw: Raw | None, filters: Filters, book: Workbook) -> None:
         self._raw, self._filters, self._book = raw, filters, book
         self._styles = Styles(book)
         self._goals = {(row["path"], row["segment"]): Goal(row["metric_name"], row["unit"], row["direction"])

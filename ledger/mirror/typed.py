@@ -1,0 +1,122 @@
+"""SQL as a person typed it: only ever read, and only for so long."""
+
+import math
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ledger.errors import LedgerError
+from ledger.mirror import store
+from ledger.mirror.raw import Raw
+from ledger.mirror.server import Server, failures
+
+Rows = Iterator[Sequence[Any]]
+
+_LONG = "the statement took too long and was stopped; --timeout gives it more time"
+_MOST_BYTES = 1 << 28
+"""Bytes of the largest value that a typed statement may make; a line of a log is a sixteenth of it."""
+
+_READING_PRAGMAS = frozenset(
+    (
+        "table_info",
+        "table_xinfo",
+        "table_list",
+        "index_list",
+        "index_info",
+        "index_xinfo",
+        "database_list",
+        "function_list",
+    )
+)
+
+
+def select(raw: Raw, sql: str, seconds: float = 0) -> tuple[tuple[str, ...], Rows]:
+    """Run SQL as typed, for at most so many seconds of computing (0: no limit).
+
+    The database itself refuses all but reading. Raises LedgerError with its reason.
+    """
+    if isinstance(raw, Server):
+        return _select_there(raw, store.readable(sql), seconds)
+    end = time.process_time() + seconds if seconds else math.inf
+    raw.set_authorizer(_authorizer())
+    raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    raw.set_progress_handler(lambda: time.process_time() > end, 100_000)  # lets Ctrl-C through as well
+    try:
+        cursor = raw.execute(store.readable(sql))
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise _refusal(error, "refused", end) from None
+    return tuple(column[0] for column in cursor.description or ()), readable(cursor, end)
+
+
+def readable(cursor: Rows, end: float = math.inf) -> Rows:
+    """Show bytes as text, what is no UTF-8 as escapes."""
+    try:
+        for row in cursor:
+            yield [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]
+    except sqlite3.Error as error:
+        raise _refusal(error, "stopped", end) from None
+
+
+def _refusal(error: Exception, verb: str, end: float) -> BaseException:
+    """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
+    if time.process_time() > end:
+        return LedgerError(_LONG)
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+        return KeyboardInterrupt()
+    return LedgerError(f"the database {verb} the statement: {error}")
+
+
+def _authorizer() -> Callable[..., int]:
+    reading = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
+
+    def allow(action: int, first: str | None, second: str | None, *_: object) -> int:
+        allowed = (
+            action in reading
+            or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
+            or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
+            or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")  # how json_each is declared
+        )
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return allow
+
+
+_PLAIN = re.compile(r"\s*(explain|show)\b", re.IGNORECASE)
+"""What only tells something and is no query, for which there is a cursor."""
+_TOO_LONG = "57014"
+
+
+def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, ...], Rows]:
+    """Run a statement on a server, in a transaction that may only read.
+
+    A cursor is for a single query: nothing that acts, such as COPY to a program, is one.
+    """
+    try:
+        server.execute(f"SET LOCAL statement_timeout = {min(math.ceil(seconds * 1000), 2**31 - 1)}")
+        if _PLAIN.match(sql):
+            found = server.question(sql)
+            return tuple(column.name for column in found.description or ()), readable(iter(found.fetchall()))
+        columns, rows = server.cursor().as_typed(sql)
+    except failures() as error:
+        raise _refusal_there(error, "refused") from None
+    return columns, readable(_told(rows))
+
+
+def _told(rows: Rows) -> Rows:
+    try:
+        yield from rows
+    except failures() as error:
+        raise _refusal_there(error, "stopped") from None
+
+
+def _refusal_there(error: Any, verb: str) -> LedgerError | Exception:
+    """Say why a server would not; that the connection is lost is said elsewhere."""
+    state = error.sqlstate or ""
+    if state == _TOO_LONG:
+        return LedgerError(_LONG)
+    if not state or state.startswith(("08", "57")):
+        return error if isinstance(error, Exception) else LedgerError(str(error))
+    reason = error.diag.message_primary or "no reason was given"
+    return LedgerError(f"the database {verb} the statement: {reason}")
