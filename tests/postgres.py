@@ -91,13 +91,9 @@ class Postgres:
 
     def start(self) -> None:
         options = [word for setting in self._settings for word in ("-c", setting)]
-        self._process = subprocess.Popen(
-            self.command("postgres", "-D", self.folder / "data", "-k", self.folder, *options),
-            cwd="/",
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "server.log").open("ab"),
-            **self._ours(),  # type: ignore[arg-type]
-        )
+        words = self.command("postgres", "-D", self.folder / "data", "-k", self.folder, *options)
+        with (self.folder / "server.log").open("ab") as told:
+            self._process = subprocess.Popen(words, cwd="/", stdout=told, stderr=told, **self._ours())  # type: ignore[call-overload]
         until = time.monotonic() + 30
         while self.sql("SELECT 1", check=False) != "1":
             assert self._process.poll() is None and time.monotonic() < until, (self.folder / "server.log").read_text()

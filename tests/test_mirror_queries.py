@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from ledger.errors import LedgerError
 from ledger.mirror import queries, store, views
 from ledger.mirror.engine import open_reader
+from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
 from tests import cli, deciding
 from tests.mirroring import Mirror, mirror_at, write
@@ -23,11 +24,9 @@ VIEWS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare"
 Row = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a mirror of the samples and of random logs of every protocol."""
-    folder = tmp_path_factory.mktemp("mirror").resolve()
-    with mirror_at(folder / "mirror.db") as mirror:
+def fill(place: Place, folder: Path) -> None:
+    """Mirror the samples and random logs of every protocol."""
+    with mirror_at(place) as mirror:
         samples = Path(shutil.copytree(cli.SAMPLES, folder / "samples"))
         for log in sorted(samples.rglob("*.jsonl")):
             deciding.accept(log)
@@ -35,13 +34,28 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             mirror.sync(log, quarantine=True)
         for seed in range(6):
             mirror.sync(write(folder, f"log{seed}", *random_logs.generate(seed, DIALECTS[seed % 3], 60)))
-    return folder / "mirror.db"
 
 
 @pytest.fixture(scope="module")
-def mirror(path: Path) -> Iterator[Mirror]:
-    with mirror_at(path) as opened:
+def place(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("mirror").resolve()
+    made = new_mirror(folder)
+    fill(made, folder)
+    return made
+
+
+@pytest.fixture(scope="module")
+def mirror(place: Place) -> Iterator[Mirror]:
+    with mirror_at(place) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a mirror that is a file."""
+    folder = tmp_path_factory.mktemp("file").resolve()
+    fill(folder / "mirror.db", folder)
+    return folder / "mirror.db"
 
 
 def found(mirror: Mirror, view: str, **filters: Any) -> list[Row]:

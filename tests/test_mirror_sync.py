@@ -4,13 +4,14 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger.errors import LedgerError
+from ledger.mirror.place import Place
 from tests import cli
 from tests.mirroring import Mirror, mirror_at, write
 from tests.oracle import codex
@@ -30,8 +31,8 @@ HISTORY = lines(codex.simulate(CONFIG, Num("10"), [codex.Step("try", Num(metric)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
-    with mirror_at(tmp_path_factory.mktemp("mirror") / "mirror.db") as opened:
+def shared(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+    with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 
 

@@ -88,7 +88,7 @@ def _server_distance(a: str, b: str) -> str:
 def _server_quotient(a: str, b: str, divisor: str) -> str:
     """Divide a distance by a divisor that is not negative. Scaled up and down, both show whether they come to zero."""
     distance = f"({_server_distance(a, b)})"
-    return f"""CASE WHEN {divisor} = 0 OR {distance} = {_NEVER} THEN NULL
+    return f"""CASE WHEN coalesce({divisor}, 0) = 0 OR {distance} = {_NEVER} THEN NULL
     WHEN {divisor} = {_NEVER} THEN 0.0
     WHEN {distance} > least({divisor}, 1) * {_MOST} THEN NULL
     WHEN least({distance}, 1e-15) * {2.0**1000!r} <= greatest({divisor}, 1) * {2.0**-75!r} THEN 0.0
