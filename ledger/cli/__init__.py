@@ -50,6 +50,7 @@ COMMANDS: dict[str, str] = {
     "hook": "hook:hook",
     "merge": "merge:merge",
     "mcp": "mcp:mcp",
+    "skill": "skill:skill",
     "db": "db:db",
 }
 """Every verb, with the module and name of its command."""

@@ -1,5 +1,6 @@
 """`mcp`: the commands as tools for agents, over the Model Context Protocol."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -35,4 +36,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
         if (error.name or "").split(".")[0] not in LIBRARIES:
             raise
         raise LedgerError("ledger mcp needs its extra: pip install 'autoresearch-ledger[mcp]'") from None
-    serve(roots_of(folders), db if db is None or "://" in db else str(Path(db).expanduser().absolute()))
+    roots = roots_of(folders)
+    if sys.stdin.isatty():
+        click.echo("ledger: waiting for a client of the Model Context Protocol; Ctrl-C ends it", err=True)
+    serve(roots, db if db is None or "://" in db else str(Path(db).expanduser().absolute()))

@@ -15,6 +15,9 @@ from anyio.abc import ByteReceiveStream, Process
 MOST_BYTES = 16 << 20
 """Of what a command writes, held in memory; what comes after is read and dropped."""
 
+MOST_AT_ONCE = 16
+"""Commands at work; more calls wait their turn."""
+
 _FIRST_WORD, _PERIOD = 1.0, 2.0
 _PATIENCE = 3.0
 """Seconds that an interrupted command gets to undo what it was at, twice, before it is killed."""
@@ -46,37 +49,34 @@ class _Kept:
 
 
 class Commands:
-    """Run commands of `ledger` in a folder, any number at once."""
+    """Run commands of `ledger` in a folder, many at once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._live: set[Process] = set()
+        self._room = anyio.Semaphore(MOST_AT_ONCE)
 
     async def run(self, words: Sequence[str], tell: Tell, most_lines: int | None = None) -> Ended:
         """Run one to its end; one that only reads is stopped once it has written `most_lines`, or too much.
 
         If that is cancelled, the command is ended and all that it began.
         """
-        process = await anyio.open_process(
-            # -P: the project's own files must not stand in for a library's
-            [sys.executable, "-P", "-m", "ledger", *words],
-            stdin=subprocess.DEVNULL,
-            cwd=self._folder,
-            start_new_session=True,
-        )
-        out, err = _Kept(), _Kept()
-        self._live.add(process)
-        try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(_report, tell, err)
-                stopped = await _attend(process, out, err, most_lines)
-                group.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _end(process)
-                await process.aclose()
-            self._live.discard(process)
-        return Ended(0 if stopped else process.returncode or 0, bytes(out.data), bytes(err.data), out.full)
+        async with self._room:
+            process = await anyio.open_process(
+                # -P: the project's own files must not stand in for a library's
+                [sys.executable, "-P", "-m", "ledger", *words],
+                stdin=subprocess.DEVNULL,
+                cwd=self._folder,
+                start_new_session=True,
+            )
+            self._live.add(process)
+            try:
+                return await _attended(process, tell, most_lines)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _end(process)
+                    await process.aclose()
+                self._live.discard(process)
 
     async def end(self) -> None:
         """End all commands that are at work."""
@@ -85,7 +85,16 @@ class Commands:
                 group.start_soon(_end, process)
 
 
-async def _attend(process: Process, out: _Kept, err: _Kept, most_lines: int | None) -> bool:
+async def _attended(process: Process, tell: Tell, most_lines: int | None) -> Ended:
+    out, err = _Kept(), _Kept()
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report, tell, err)
+        enough = await _listen(process, out, err, most_lines)
+        group.cancel_scope.cancel()
+    return Ended(0 if enough else process.returncode or 0, bytes(out.data), bytes(err.data), out.full)
+
+
+async def _listen(process: Process, out: _Kept, err: _Kept, most_lines: int | None) -> bool:
     """Read both streams to their end and wait for the process; tell whether it has written enough before that."""
     assert process.stdout is not None
     assert process.stderr is not None
