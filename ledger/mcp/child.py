@@ -19,6 +19,7 @@ MOST_AT_ONCE = 16
 """Commands at work; more calls wait their turn."""
 
 _FIRST_WORD, _PERIOD = 1.0, 2.0
+_LINGER = 1.0
 _PATIENCE = 3.0
 """Seconds that an interrupted command gets to undo what it was at, twice, before it is killed."""
 
@@ -98,15 +99,28 @@ async def _listen(process: Process, out: _Kept, err: _Kept, most_lines: int | No
     """Read both streams to their end and wait for the process; tell whether it has written enough before that."""
     assert process.stdout is not None
     assert process.stderr is not None
-    async with anyio.create_task_group() as group:
-        group.start_soon(_drain, process.stderr, err)
-        async for chunk in process.stdout:
-            out.take(chunk)
-            if most_lines is not None and (out.lines >= most_lines or out.full):
-                group.cancel_scope.cancel()
-                return True
+    enough = False
+    async with anyio.create_task_group() as watched:
+        watched.start_soon(_leave, process, watched.cancel_scope)
+        async with anyio.create_task_group() as readers:
+            readers.start_soon(_drain, process.stderr, err)
+            async for chunk in process.stdout:
+                out.take(chunk)
+                enough = most_lines is not None and (out.lines >= most_lines or out.full)
+                if enough:
+                    readers.cancel_scope.cancel()
+                    break
+        watched.cancel_scope.cancel()
+    if not enough:
+        await process.wait()
+    return enough
+
+
+async def _leave(process: Process, scope: anyio.CancelScope) -> None:
+    """Stop reading soon after a process has ended: a child that it left behind may hold the streams for ever."""
     await process.wait()
-    return False
+    await anyio.sleep(_LINGER)
+    scope.cancel()
 
 
 async def _drain(stream: ByteReceiveStream, kept: _Kept) -> None:

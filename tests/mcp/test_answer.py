@@ -1,9 +1,12 @@
 """What a command printed becomes an answer: bounded, its shape kept, exit statuses told apart."""
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +14,7 @@ from mcp_types import TextContent
 
 from ledger.errors import LedgerError
 from ledger.mcp.answer import MOST_CHARACTERS, MOST_SAID, answer
-from ledger.mcp.child import MOST_BYTES, Ended, _Kept
+from ledger.mcp.child import MOST_BYTES, Ended, _Kept, _listen
 from ledger.mcp.desk import _batches, _sound, check
 from ledger.mcp.tools import BY_NAME
 from tests.mcp.client import refused, text
@@ -73,6 +76,19 @@ def test_a_stream_is_held_only_so_far():
     for _ in range(MOST_BYTES // 1_000_000 + 2):
         kept.take(b"\n" * 1_000_000)
     assert len(kept.data) == MOST_BYTES and kept.full and kept.lines > MOST_BYTES
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+def test_a_child_left_behind_with_the_streams_holds_nothing_up():
+    async def listen() -> tuple[bool, bytes, int | None]:
+        process, out, err = await anyio.open_process(["sh", "-c", "sleep 20 & echo $!; exit 3"]), _Kept(), _Kept()
+        with anyio.fail_after(10):
+            enough = await _listen(process, out, err, None)
+        os.kill(int(out.data), signal.SIGKILL)
+        await process.aclose()
+        return enough, bytes(err.data), process.returncode
+
+    assert anyio.run(listen) == (False, b"", 3)
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
