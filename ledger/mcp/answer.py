@@ -22,10 +22,11 @@ _CUTS = (1000, 300, 100, 30, 10, 3, 1)
 def answer(gives: str, ended: Ended, rows: int = 0) -> CallToolResult:
     """Make the answer of a command that `gives` text, json or rows: at most so many of these.
 
-    Exit status 0 and 1 are answers, findings among them; any other is an error with the command's own sentence.
+    Exit status 0 and 1 are answers, findings among them; any other is an error with the command's own sentence. So is 1
+    without any output: who finds something prints it.
     """
     said = _said(ended.err)
-    if ended.code not in (0, 1):
+    if ended.code not in (0, 1) or (ended.code == 1 and not ended.out):
         return refusal(said or f"the command ended with status {ended.code} and said nothing")
     if gives == "text":
         return _result(_shortened(ended.out.decode("utf-8", "replace"), MOST_CHARACTERS), said)

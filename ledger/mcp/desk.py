@@ -18,11 +18,15 @@ from ledger.mcp.child import Commands, Ended, Tell
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, DEFAULT_ROWS, LOG, Tool
 from ledger.serve.stamp import log_stamp
+from ledger.source import show_path
+from ledger.terminal import cut
 
 _MOST_BYTES = 100_000
 """Of one word of a command; Linux takes some more."""
 _BATCH_BYTES = 60_000
 """Of the paths in one call of sync."""
+_SHOWN = 200
+"""Characters of a path in a refusal."""
 
 
 class Desk:
@@ -44,8 +48,11 @@ class Desk:
         try:
             check(tool, arguments)
             return await (self._ask if tool.asks else self._do)(tool, arguments, tell)
-        except (LedgerError, OSError) as error:
+        except LedgerError as error:
             return refusal(str(error))
+        except OSError as error:
+            named = f": {cut(show_path(error.filename), _SHOWN)}" if error.filename else ""
+            return refusal(f"{(error.strerror or str(error)).lower()}{named}")
 
     async def _do(self, tool: Tool, arguments: Mapping[str, Any], tell: Tell) -> CallToolResult:
         log = await anyio.to_thread.run_sync(self._roots.admit, arguments.get(LOG.name))

@@ -58,6 +58,7 @@ def test_other_statuses_than_0_and_1_are_refusals(gives: str):
             == f"the command ended with status {code} and said nothing"
         )
     assert not answer(gives, Ended(1, b"{}\n", err), 5).is_error
+    assert refused(answer(gives, Ended(1, b"", b"No module named ledger\n"))) == "No module named ledger"
 
 
 def test_a_long_text_is_cut_and_says_so():

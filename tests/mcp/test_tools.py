@@ -121,6 +121,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("check", {"select": "L1"}, "select: 'L1' is not of type 'array'"),
     ("check", {"select": ["Q9"]}, "no rule has a code like Q9"),
     ("brief", {"log": "a\0b"}, "NUL"),
+    ("brief", {"log": "long/" * 2000}, "file name too long: /"),
     ("brief", {"dialect": "codex"}, "'dialect' was unexpected"),
     ("best", {"limit": 0}, "limit: 0 is less than the minimum of 1"),
     ("best", {"db": "/etc/passwd"}, "'db' was unexpected"),
