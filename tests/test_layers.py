@@ -46,6 +46,7 @@ FLOORS = {
     "ledger.render": 5,
     "ledger.report": 5,
     "ledger.serve": 5,
+    "ledger.mcp": 5,
     "ledger.statustext": 5,
     "ledger.loop": 5,
     "ledger.cli": 6,
@@ -69,6 +70,7 @@ EXPECTED = {
     ("ledger.statustext", "ledger.sparkline"),
     ("ledger.report.data", "ledger.report.spans"),
     ("ledger.serve.site", "ledger.report.data"),
+    ("ledger.mcp.roots", "ledger.loop.session"),
     ("ledger.__main__", "ledger.cli"),
 }
 """Edges that must be seen, lest a broken reader of imports finds every floor in order."""
@@ -85,6 +87,10 @@ FENCES = {
     "platformdirs": ("ledger.mirror.engine",),
     "jinja2": ("ledger.report.page",),
     "markupsafe": ("ledger.report.page",),
+    "mcp": ("ledger.mcp.server",),
+    "mcp_types": ("ledger.mcp.server", "ledger.mcp.desk", "ledger.mcp.answer"),
+    "anyio": ("ledger.mcp.*",),
+    "jsonschema": ("ledger.mcp.desk",),
     "waitress": ("ledger.serve.server",),
     "xlsxwriter": ("ledger.exports.workbook.*",),
 }  # fmt: skip

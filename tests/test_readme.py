@@ -17,6 +17,7 @@ FILES = {"python primes.py", "sh .auto/agent.sh"}
 FROM_THE_NETWORK = {
     "python3 -m pip install .",
     "python3 -m pip install '.[web]'",
+    "python3 -m pip install '.[mcp]'",
     "python3 -m pip install build",
     "python3 -m build",
     "python3 -m pip install dist/autoresearch_ledger-*.whl",

@@ -49,6 +49,8 @@ COMMANDS: dict[str, str] = {
     "serve": "serve:serve",
     "hook": "hook:hook",
     "merge": "merge:merge",
+    "mcp": "mcp:mcp",
+    "skill": "skill:skill",
     "db": "db:db",
 }
 """Every verb, with the module and name of its command."""
