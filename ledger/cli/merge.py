@@ -125,8 +125,11 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
             if changes:
                 yield f"renumbered {what}s of {side.name}: {_ranges(changes)}"
     if merged.twins:
-        count = render.counted(merged.twins, "run")
-        yield f"warning: {count} that both logs have behind their common beginning now in the merged log twice"
+        count = render.counted(merged.twins, "record")
+        yield f"{count} behind the common beginning in both logs, and once in the merged one"
+    if merged.lost:
+        count = render.counted(merged.lost, "record")
+        yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))
         yield f"note: among each other's records there are findings that neither log had: {codes}; see ledger check"
