@@ -58,9 +58,9 @@ def _begins(lines: list[Line], start: list[bytes]) -> bool:
 def _picked(lines: list[Line], start: list[Line]) -> tuple[dict[int, int], int] | None:
     """Tell whether a log never had some of these records: (the numbers of those that it has, how many it has not).
 
-    So it is where git picks one commit of a branch, but not what stood before it on the branch. None if the log may just
-    have been cut short, or may have them in another form: only by its time is a record known to be another. None as well
-    if they open a segment, which the log then lacks.
+    So it is where git picks one commit of a branch, but not what stood before it on the branch. None if the log may
+    just have been cut short, or may have them in another form: only by its time is a record known to be another. None
+    as well if they open a segment, which the log then lacks.
     """
     if not lines:
         return None
