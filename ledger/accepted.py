@@ -46,11 +46,11 @@ def file_of(log: Path) -> Path:
     return side_file(log, "accepted")
 
 
-def read(log: Path) -> dict[Key, Decision]:
-    """Read the decisions in force. Raises LedgerError for a line that is none."""
+def read(log: Path, data: bytes | None = None) -> dict[Key, Decision]:
+    """Read the decisions in force; `data` is their file's content, if known. Raises LedgerError for what is none."""
     path = file_of(log)
     found: dict[Key, Decision] = {}
-    for number, record in read_records(path):
+    for number, record in read_records(path, data):
         decision = _decision(record)
         if decision is None:
             raise LedgerError(

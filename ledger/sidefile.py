@@ -14,13 +14,13 @@ def side_file(log: Path, what: str) -> Path:
     return log.with_name(f"{log.name}.{what}.jsonl")
 
 
-def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read a side file's records, each with its line; none if there is no file.
+def read_records(path: Path, data: bytes | None = None) -> list[tuple[int, dict[str, Any]]]:
+    """Read a side file's records, each with its line; none if there is no file. `data` is its content, if known.
 
     Raises LedgerError for a line that is no object: what people decided is never skipped in silence.
     """
     found: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate((read_small(path) or b"").split(b"\n"), 1):
+    for number, line in enumerate(((read_small(path) or b"") if data is None else data).split(b"\n"), 1):
         if not line.strip():
             continue
         decoded = decode(line.strip())

@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ledger.diagnostics import Diagnostic
@@ -32,11 +32,23 @@ class Change(NamedTuple):
     new: int
 
 
+class Ended(NamedTuple):
+    """Tell of an accepted finding on a line that the merge changed, so that the decision means nothing any more.
+
+    `line` is the line in log `log` (0 or 1), `now` the one in the merged log.
+    """
+
+    log: int
+    code: str
+    line: int
+    now: int
+
+
 class Merged(NamedTuple):
     """Hold a merged log, what was renumbered for it, and how often each code is found that neither log had.
 
     `twins` counts records behind the fork that both logs have, and the merged log once; `lost` those that theirs took
-    for common, but ours never had.
+    for common, but ours never had; `ended` are decisions on lines that are others now.
     """
 
     data: bytes
@@ -44,6 +56,7 @@ class Merged(NamedTuple):
     found: Counter[str]
     twins: int = 0
     lost: int = 0
+    ended: tuple[Ended, ...] = ()
 
 
 def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged | str:
@@ -58,8 +71,28 @@ def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged |
         return _longer(sides, fork)
     twins = find_twins(sides, fork)
     order = arrange(sides, fork, twins)
-    merged = order if isinstance(order, str) else _numbered(sides, fork, order)
-    return merged if isinstance(merged, str) else merged._replace(twins=len(twins.lines), lost=fork.lost)
+    if isinstance(order, str):
+        return order
+    merged = _numbered(sides, fork, order)
+    if isinstance(merged, str):
+        return merged
+    ended = tuple(_ended(sides, order, merged.data.split(b"\n")[fork.lengths[fork.trunk] :], fork))
+    return merged._replace(twins=len(twins.lines), lost=fork.lost, ended=ended)
+
+
+def _ended(sides: Sides, order: list[Place], lines: list[bytes], fork: Fork) -> Iterator[Ended]:
+    """Yield the accepted findings of lines that are written otherwise in the merged log, whose tail these lines are."""
+    accepted: list[dict[int, list[str]]] = [{}, {}]
+    for log, side in enumerate(sides):
+        for one in side.said:
+            if one.accepted is not None and one.source is None:
+                accepted[log].setdefault(one.line, []).append(one.code)
+    if not any(accepted):
+        return
+    for now, (place, line) in enumerate(zip(order, lines, strict=False), fork.lengths[fork.trunk] + 1):
+        for log, at in ((place.log, place.at), (1 - place.log, place.twin)):
+            if at is not None and sides[log].lines[at].data != line:
+                yield from (Ended(log, code, at + 1, now) for code in accepted[log].get(at + 1, ()))
 
 
 def _longer(sides: Sides, fork: Fork) -> Merged | str:
