@@ -14,6 +14,8 @@ from ledger.errors import LedgerError
 from ledger.sidefile import read_records, side_file
 from ledger.source import open_log, read_small, show_path
 
+WHAT = "accepted"
+"""What the side file with decisions is called."""
 TORN_TAIL = "L115"
 
 
@@ -43,7 +45,7 @@ Decisions = Mapping[Key, Decision]
 
 def file_of(log: Path) -> Path:
     """Name the file with a log's decisions."""
-    return side_file(log, "accepted")
+    return side_file(log, WHAT)
 
 
 def read(log: Path, data: bytes | None = None) -> dict[Key, Decision]:

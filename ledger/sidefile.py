@@ -30,14 +30,23 @@ def read_records(path: Path, data: bytes | None = None) -> list[tuple[int, dict[
     return found
 
 
-def add_record(path: Path, record: dict[str, Any]) -> None:
-    """Add a record at the end of a side file, durably; the caller holds the log's lock. Raises LedgerError."""
+def add_record(log: Path, what: str, record: dict[str, Any]) -> None:
+    """Add a record at the end of a log's side file, durably; the caller holds the log's lock. Raises LedgerError.
+
+    A new one may be read and written by whom the log may be.
+    """
+    path = side_file(log, what)
     line = dump(record).encode() + b"\n"
     data = read_small(path)
     if data is None:
-        create(path, line)
+        create(path, line, mode_beside(log))
     else:
         append(path, line if data.endswith(b"\n") or not data else b"\n" + line, len(data))
+
+
+def mode_beside(log: Path) -> int:
+    """Give the mode of a file that tells what is in a log: the log's own, as that of a file that is written to."""
+    return log.stat().st_mode & 0o666 | 0o200
 
 
 def whoami() -> str:

@@ -15,6 +15,7 @@ from ledger.errors import LedgerError
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
+from ledger.sidefile import mode_beside
 from ledger.source import STDIN, open_log, run_json_of
 from ledger.terminal import plain
 
@@ -119,7 +120,7 @@ def _write(merged: Merged, sides: tuple[Side, Side], target: Path | None) -> Non
         sys.stdout.buffer.write(merged.data)
         sys.stdout.buffer.flush()
     else:
-        replace_file(target, partial(_put, merged.data))
+        replace_file(target, partial(_put, merged.data), mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _put(data: bytes, file: IO[bytes]) -> None:
