@@ -6,7 +6,10 @@ from typing import Any
 from ledger.appending import append, create
 from ledger.errors import LedgerError
 from ledger.jsontext import decode, dump
-from ledger.source import read_small, show_path
+from ledger.source import DECISIONS, read_small, show_path
+
+AUTHORED = (".repairs.jsonl", DECISIONS, ".bak")
+"""What the names of the files end with that hold what people decided about a log, or repaired in it."""
 
 
 def side_file(log: Path, what: str) -> Path:
