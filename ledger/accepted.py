@@ -14,6 +14,8 @@ from ledger.errors import LedgerError
 from ledger.sidefile import records, side_file
 from ledger.source import open_log, read_small, show_path
 
+WHAT = "accepted"
+"""What the side file with decisions is called."""
 TORN_TAIL = "L115"
 
 
@@ -40,11 +42,11 @@ class Decision(NamedTuple):
 
 def file_of(log: Path) -> Path:
     """Name the file with a log's decisions."""
-    return side_file(log, "accepted")
+    return side_file(log, WHAT)
 
 
 def read(log: Path) -> dict[Key, Decision]:
-    """Read the decisions in force. Raises LedgerError for a line that is none."""
+    """Read the decisions in force beside a log. Raises LedgerError for a line that is none."""
     path = file_of(log)
     return in_force(path, read_small(path) or b"")
 

@@ -125,10 +125,11 @@ def append(log: Path, data: bytes, size: int) -> None:
         os.close(descriptor)
 
 
-def create(log: Path, data: bytes) -> None:
+def create(log: Path, data: bytes, mode: int | None = None) -> None:
     """Make a log of these lines, in a folder that exists, and make both durable. Raises LedgerError if it exists.
 
-    It is there whole or not at all: an empty log would be in everybody's way.
+    It is there whole or not at all: an empty log would be in everybody's way. Its mode is what the umask leaves, or the
+    one that is given.
     """
     fresh = log.with_name(f"{log.name}.{os.urandom(6).hex()}")
     try:
@@ -137,6 +138,8 @@ def create(log: Path, data: bytes) -> None:
         raise _failed(log, error) from None
     try:
         try:
+            if mode is not None:
+                fresh.chmod(mode)
             _write(descriptor, log, data, 0)
         finally:
             os.close(descriptor)

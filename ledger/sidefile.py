@@ -6,7 +6,10 @@ from typing import Any
 from ledger.appending import append, create
 from ledger.errors import LedgerError
 from ledger.jsontext import decode, dump
-from ledger.source import read_small, show_path
+from ledger.source import DECISIONS, read_small, show_path
+
+AUTHORED = (".repairs.jsonl", DECISIONS, ".bak")
+"""What the names of the files end with that hold what people decided about a log, or repaired in it."""
 
 
 def side_file(log: Path, what: str) -> Path:
@@ -35,14 +38,23 @@ def records(path: Path, data: bytes) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def add_record(path: Path, record: dict[str, Any]) -> None:
-    """Add a record at the end of a side file, durably; the caller holds the log's lock. Raises LedgerError."""
+def add_record(log: Path, what: str, record: dict[str, Any]) -> None:
+    """Add a record at the end of a log's side file, durably; the caller holds the log's lock. Raises LedgerError.
+
+    A new one may be read and written by whom the log may be.
+    """
+    path = side_file(log, what)
     line = dump(record).encode() + b"\n"
     data = read_small(path)
     if data is None:
-        create(path, line)
+        create(path, line, mode_beside(log))
     else:
         append(path, line if data.endswith(b"\n") or not data else b"\n" + line, len(data))
+
+
+def mode_beside(log: Path) -> int:
+    """Give the mode of a file that tells what is in a log: the log's own, as that of a file that is written to."""
+    return log.stat().st_mode & 0o666 | 0o200
 
 
 def whoami() -> str:

@@ -14,6 +14,8 @@ from ledger.errors import LedgerError
 BLOCK_BYTES = 64 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 STDIN = "-"
+DECISIONS = ".accepted.jsonl"
+"""What the name of the file with a log's decisions has behind the log's."""
 
 _SKIPPED_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__"))
 
@@ -172,8 +174,9 @@ def canonical(path: Path) -> Path:
 def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:
     """Turn command-line arguments into logs, each once: files as named, folders searched for the known names.
 
-    `-` is standard input (None). A codex log is named by its events.jsonl, its run.json or their folder. Raises
-    LedgerError for a missing path and for a folder without logs.
+    `-` is standard input (None). A codex log is named by its events.jsonl, its run.json or their folder, and any log by
+    the decisions beside it, since a hook is given what was changed. Raises LedgerError for a missing path and for a
+    folder without logs.
     """
     found: dict[Path | None, None] = {}
     for argument in arguments:
@@ -188,6 +191,8 @@ def _logs_of(path: Path) -> list[Path]:
         if not events.exists():
             raise LedgerError(f"{show_path(path)} has no events.jsonl beside it; name the log itself")
         return [canonical(events)]
+    if path.name.endswith(DECISIONS) and path.with_name(path.name.removesuffix(DECISIONS)).is_file():
+        path = path.with_name(path.name.removesuffix(DECISIONS))
     if not path.is_dir():
         if not path.exists():
             raise LedgerError(f"cannot read {show_path(path)}: no such file or folder")

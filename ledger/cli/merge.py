@@ -15,6 +15,7 @@ from ledger.errors import LedgerError
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
+from ledger.sidefile import mode_beside
 from ledger.source import STDIN, open_log, run_json_of
 from ledger.terminal import plain
 
@@ -24,7 +25,7 @@ _LISTED = 12
 @click.command()
 @click.argument("logs", metavar="A B", nargs=-1)
 @click.option("-o", "--output", metavar="FILE", help="Where to, replaced in one step [default: standard output].")
-@click.option("--driver", is_flag=True, help="Be git's merge driver: take %O %A %B and write to %A.")
+@click.option("--driver", is_flag=True, help="Be git's merge driver: take %O %A %B %P and write to %A.")
 def merge(logs: tuple[str, ...], output: str | None, driver: bool) -> None:
     """Merge two logs of one session that went apart, on branches or in worktrees.
 
@@ -39,15 +40,18 @@ def merge(logs: tuple[str, ...], output: str | None, driver: bool) -> None:
     Git calls it for logs of its branches after
       echo 'autoresearch.jsonl merge=ledger' >> .gitattributes
       echo '.auto/log.jsonl merge=ledger' >> .gitattributes
+      echo '*.accepted.jsonl merge=union' >> .gitattributes
+      echo '*.repairs.jsonl merge=union' >> .gitattributes
       git config merge.ledger.name "logs of experiments"
-      git config merge.ledger.driver "ledger merge --driver %O %A %B"
+      git config merge.ledger.driver "ledger merge --driver %O %A %B %P"
+    %P is the log's own path, beside which its accepted findings stand; they count as in check.
 
     \b
     Example:
       ledger merge autoresearch.jsonl ../other-worktree/autoresearch.jsonl -o merged.jsonl
     """
-    if len(logs) != (3 if driver else 2) or (driver and output is not None):
-        raise click.UsageError("--driver takes %O %A %B and nothing else" if driver else "name two logs: A B")
+    if len(logs) not in ((3, 4) if driver else (2,)) or (driver and output is not None):
+        raise click.UsageError("--driver takes %O %A %B, %P, and nothing else" if driver else "name two logs: A B")
     base = _lines(Path(logs[0])) if driver else None
     sides = _driven(*logs[1:]) if driver else _named(*logs)
     target = sides[0].path if driver else _target(output, sides)
@@ -67,9 +71,15 @@ def _named(ours: str, theirs: str) -> tuple[Side, Side]:
     return read_side(a, shown(a)), read_side(b, shown(b))
 
 
-def _driven(ours: str, theirs: str) -> tuple[Side, Side]:
-    """Read the two files that git hands out, whose names say nothing."""
-    return read_side(Path(ours), "ours", alone=True), read_side(Path(theirs), "theirs", alone=True)
+def _driven(ours: str, theirs: str, path: str | None = None) -> tuple[Side, Side]:
+    """Read the two files that git hands out, whose names say nothing; accepted findings stand beside the log's path."""
+    sides = read_side(Path(ours), "ours", alone=True), read_side(Path(theirs), "theirs", alone=True)
+    if path is None or not any(side.said for side in sides):
+        return sides
+    from ledger.cli.incoming import decisions_on  # asks git, which most merges do without
+
+    known = decisions_on(path)
+    return sides[0].accepting(known), sides[1].accepting(known)
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -110,7 +120,7 @@ def _write(merged: Merged, sides: tuple[Side, Side], target: Path | None) -> Non
         sys.stdout.buffer.write(merged.data)
         sys.stdout.buffer.flush()
     else:
-        replace_file(target, partial(_put, merged.data))
+        replace_file(target, partial(_put, merged.data), mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _put(data: bytes, file: IO[bytes]) -> None:
@@ -124,9 +134,17 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
             changes = [change for change in merged.changes if (change.log, change.what) == (log, what)]
             if changes:
                 yield f"renumbered {what}s of {side.name}: {_ranges(changes)}"
+    for one in merged.ended:
+        said = (
+            f"warning: {one.code} was accepted of line {one.line} of {sides[one.log].name}, which is another one now,"
+        )
+        yield f"{said} line {one.now}; see ledger check, and accept it again"
     if merged.twins:
-        count = render.counted(merged.twins, "run")
-        yield f"warning: {count} that both logs have behind their common beginning now in the merged log twice"
+        count = render.counted(merged.twins, "record")
+        yield f"{count} behind the common beginning in both logs, and once in the merged one"
+    if merged.lost:
+        count = render.counted(merged.lost, "record")
+        yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))
         yield f"note: among each other's records there are findings that neither log had: {codes}; see ledger check"

@@ -86,23 +86,24 @@ def mute() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def replace_file(path: Path, write: Callable[[IO[bytes]], object], mode: int | None = None) -> None:
     """Write a file beside its place and move it there, so that nobody ever sees half of it.
 
-    A link is followed; a device or a pipe is written to as it is.
+    A link is followed; a device or a pipe is written to as it is. A file that is there keeps its mode; `mode` is that
+    of a new one, what the umask leaves if not given.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
             write(file)
         return
-    with beside(path) as temporary, temporary.open("r+b") as file:
+    with beside(path, mode) as temporary, temporary.open("r+b") as file:
         write(file)
         file.flush()
         os.fsync(file.fileno())
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
+def beside(path: Path, mode: int | None = None) -> Iterator[Path]:
     """Give an empty file in a file's folder, which is made if need be; it takes the file's place and mode at the end.
 
     Raises LedgerError if there is no such place.
@@ -123,7 +124,8 @@ def beside(path: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
+        new = 0o666 & ~umask if mode is None else mode
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else new)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,6 +1,8 @@
 """`repair`: what would put a log right, and doing it once a person said so."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,13 @@ from ledger.cli.spare import check_spare
 from ledger.errors import LedgerError
 from ledger.repair import apply, show
 from ledger.repair.carry import Outcome
+from ledger.repair.ended import ended
 from ledger.repair.fixers import Options
-from ledger.repair.plan import Item, Plan, make_plan
+from ledger.repair.plan import Item, Plan, has_numbers, make_plan, safe_items, select
 from ledger.repair.planfile import plan_bytes, read_plan
 from ledger.repair.records import backup_of
 from ledger.repair.text import Text
+from ledger.sidefile import mode_beside
 from ledger.source import STDIN, canonical
 
 
@@ -54,7 +58,7 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
       ledger repair --select L115,3 .auto/log.jsonl
       ledger repair --undo .auto/log.jsonl
     """
-    way = _way(undo, output, asked)
+    way = _way({"undo": undo, "output": output, "dialect": dialect, "db": db, **asked})
     path = one_log(log)
     if path is None:
         raise click.UsageError("repair changes files; name a log, not standard input")
@@ -62,32 +66,69 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
         _undo(path, db)
         return
     text, plan = _planned(path, dialect, asked)
-    if way in (None, "plan"):
+    if way in ("dry run", "plan"):
         _show(path, text, plan, asked["plan"])
-    items = pick(path, text, plan, way or "", asked)
-    here = output is None
-    sys.exit(_repair(path, plan, items, dialect, db) if here else _elsewhere(path, plan, items, dialect, str(output)))
+    items = pick(path, text, plan, way, asked)
+    if output is not None:
+        sys.exit(_elsewhere(path, plan, items, dialect, output))
+    again = partial(_anew, path, plan, asked) if way == "select" or asked["yes"] else None
+    sys.exit(_repair(path, plan, items, dialect, db, again))
 
 
-def _way(undo: bool, output: str | None, asked: dict[str, Any]) -> str | None:
-    """Find the one thing that is asked for; None for a dry run."""
-    chosen = [way for way in ("undo", "plan", *WAYS) if (undo if way == "undo" else asked[way])]
+def _way(asked: dict[str, Any]) -> str:
+    """Find the one thing that is asked for. Raises UsageError for two of them, or an option that is for another."""
+    given = {name for name, value in asked.items() if value not in (None, False, ())}
+    chosen = [way for way in ("undo", "plan", *WAYS) if way in given]
     if len(chosen) > 1:
         raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} are two different things; use one of them")
-    if output is not None and not set(chosen) & set(WAYS):
-        raise click.UsageError(f"-o needs one of {', '.join(f'--{way}' for way in WAYS)}")
-    if (asked["metric"] is None) != (asked["direction"] is None):
+    way = chosen[0] if chosen else "dry run"
+    for name in sorted(given & _MEANT.keys()):
+        if way not in _MEANT[name] or (name == "db" and "output" in given):
+            option = {"output": "-o", "side": f"--{asked['side']}"}.get(name, f"--{name}")
+            ways = ", ".join("a plan" if one == "dry run" else f"--{one}" for one in _MEANT[name])
+            where = "without -o" if way in _MEANT[name] else f"with {ways}"
+            raise click.UsageError(f"{option} means something only {where}")
+    if way == "select" and not any(text.strip(" ,") for text in asked["select"]):
+        raise click.UsageError("--select takes codes or numbers of items; ledger repair shows them")
+    if not given.isdisjoint(("name", "unit", "metric", "direction")) and not {"metric", "direction"} <= given:
         raise click.UsageError("a header needs both --metric and --direction")
-    return chosen[0] if chosen else None
+    return way
+
+
+_PLANNING = ("dry run", "plan", "safe", "select", "review")
+_MEANT = {
+    "yes": ("safe",), "output": WAYS, "db": (*WAYS, "undo"),
+    **dict.fromkeys(("dialect", "metric", "direction", "name", "unit", "side"), _PLANNING),
+}  # fmt: skip
+"""The ways in which an option means something; a plan that is applied says by itself what it was made with."""
 
 
 def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, Plan]:
     """Read the log, and make the plan or read the one that is to be applied."""
     text = Text.read(path, dialect)
-    if asked["apply"]:
+    if asked["apply"] is not None:
         return text, read_plan(Path(asked["apply"]))
+    return text, _plan(path, text, asked)
+
+
+def _plan(path: Path, text: Text, asked: dict[str, Any]) -> Plan:
     said = {name: asked[name] for name in Options._fields if asked.get(name) is not None}
-    return text, make_plan(text, accepted.mark(path, text.diagnostics), Options(**said))
+    return make_plan(text, accepted.mark(path, text.diagnostics), Options(**said))
+
+
+def _anew(path: Path, seen: Plan, asked: dict[str, Any], text: Text) -> apply.Choice:
+    """Plan for a log that was written to since, and pick the same; numbers must mean the items that they meant."""
+    plan = _plan(path, text, asked)
+    if not asked["select"]:
+        return plan, safe_items(plan)
+    items = select(plan, asked["select"])
+    if has_numbers(asked["select"]) and [item.what for item in items] != [
+        item.what for item in select(seen, asked["select"])
+    ]:
+        raise LedgerError(
+            f"{shown(path)} has changed, and its plan has other numbers; see ledger repair, or select codes"
+        )
+    return plan, items
 
 
 def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
@@ -99,7 +140,7 @@ def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
             if canonical(Path(plan_file)) == path:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_spare(Path(plan_file))
-            replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)))
+            replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
             click.echo(f"{len(plan.items)} items are planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
             for line in show.plan_lines(path, plan, text):
@@ -113,18 +154,24 @@ def _status(path: Path, text: Text) -> int:
     return int(any(one.is_error for one in accepted.mark(path, text.diagnostics)))
 
 
-def _repair(path: Path, plan: Plan, items: list[Item], dialect: str | None, db: str | None) -> int:
+def _repair(
+    path: Path, plan: Plan, items: list[Item], dialect: str | None, db: str | None,
+    again: Callable[[Text], apply.Choice] | None,
+) -> int:  # fmt: skip
     """Make the repair, and give the exit status: 1 if it was not made, or errors are left."""
-    if not items:
-        apply.repaired(path, plan, items, dialect)  # a plan for another file is refused, though it changes nothing
-        click.echo(f"{shown(path)}: nothing was changed", err=True)
-        return _status(path, Text.read(path, dialect))
-    outcome = apply.repair(path, plan, items, dialect)
+    outcome = apply.repair(path, plan, items, dialect, again)
     if not _told(path, outcome):
         return 1
-    backup = shown(backup_of(path, outcome.before))
+    if outcome.before.data == outcome.text.data:
+        click.echo(f"{shown(path)}: nothing was changed", err=True)
+        return _status(path, outcome.text)
+    backup = shown(backup_of(path, outcome.before.data))
     with heard():
         click.echo(f"repaired {shown(path)}: {render.counted(len(outcome.done), 'item')}; the original is {backup}")
+    for one in ended(accepted.read(path), outcome):
+        click.echo(
+            f"warning: {one.code} was accepted of line {one.line}, which is another one now; see ledger check", err=True
+        )
     _follow(path, db)
     left = _status(path, outcome.text)
     if left:
@@ -143,7 +190,7 @@ def _elsewhere(path: Path, plan: Plan, items: list[Item], dialect: str | None, o
         raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
     else:
         check_spare(Path(output), path)
-        replace_file(Path(output), lambda file: file.write(outcome.text.data))
+        replace_file(Path(output), lambda file: file.write(outcome.text.data), mode_beside(path))
         click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
     return _status(path, outcome.text)
 

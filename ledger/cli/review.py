@@ -98,7 +98,7 @@ def _decide(path: Path, found: list[Diagnostic], reason: str) -> list[Diagnostic
     made = {keys[one.source, one.line, one.code]: one.line for one in reversed(fresh)}
     for key, line in sorted(made.items(), key=lambda pair: pair[1]):
         record = accepted.record_of("accept", Decision(key, line, reason, by, at))
-        add_record(accepted.file_of(path), record)
+        add_record(path, accepted.WHAT, record)
     return fresh
 
 
@@ -181,4 +181,4 @@ def _drop(path: Path, chosen: list[tuple[Decision, int | None]], code: str) -> N
         raise LedgerError(f"no accepted finding {code} of {shown(path)} is there to drop; see ledger review list")
     for decision, _ in chosen:
         record = accepted.record_of("drop", decision._replace(by=whoami(), at=iso(now_ms()) or ""))
-        add_record(accepted.file_of(path), record)
+        add_record(path, accepted.WHAT, record)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from ledger.cli.options import shown
 from ledger.errors import LedgerError
+from ledger.sidefile import AUTHORED
 from ledger.source import canonical
 
 _DATABASE = b"SQLite format 3\0"
-_AUTHORED = (".repairs.jsonl", ".accepted.jsonl", ".bak")
 _HEAD = 1 << 16
 
 
@@ -18,7 +18,7 @@ def check_spare(target: Path, source: Path | None = None) -> None:
         return
     with place.open("rb") as file:
         head = file.read(_HEAD)
-    if head.startswith(_DATABASE) or place.name == "run.json" or place.name.endswith(_AUTHORED):
+    if head.startswith(_DATABASE) or place.name == "run.json" or place.name.endswith(AUTHORED):
         raise LedgerError(f"{shown(target)} is no place for this: it may hold what nothing else has; name another file")
     if place.suffix == ".jsonl" and head.startswith(b"{") and (source is None or not _begins_alike(source, head)):
         raise LedgerError(f"{shown(target)} holds another log; name another file, or remove that first")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ledger.accepted import file_of
 from ledger.appending import sync_folder
 from ledger.errors import LedgerError
 from ledger.loop.files import put
@@ -18,6 +19,7 @@ from ledger.loop.idle import check_idle
 from ledger.loop.plan import slug
 from ledger.loop.session import AUTO, CODEX, FLAT, Session
 from ledger.loop.writer import concluded, writing
+from ledger.sidefile import AUTHORED
 from ledger.source import read_small, run_json_of, show_path
 from ledger.state import State
 from ledger.terminal import near
@@ -82,24 +84,31 @@ def _free(session: Session, place: Path) -> Path:
 
 def _move(session: Session, place: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
-    config = run_json_of(session.log) if session.layout == CODEX else None
-    if config is not None and (data := read_small(config)) is not None:
-        put(place / config.name, data, durable=True)
+    for path in (copied := list(_needed(session))):
+        if (data := read_small(path)) is not None:
+            put(place / path.name, data, durable=True, mode=path.stat().st_mode & 0o777)
     for path in _beside(session):
         path.replace(place / path.name)
     sync_folder(place)
     session.log.replace(place / session.log.name)
     sync_folder(place)
     sync_folder(session.log.parent)
-    if config is not None:
-        config.unlink(missing_ok=True)
+    for path in copied:
+        path.unlink(missing_ok=True)
+
+
+def _needed(session: Session) -> Iterator[Path]:
+    """Name what the log would not be sound without, so that it is there as long as the log is."""
+    if session.layout == CODEX:
+        yield run_json_of(session.log)
+    yield file_of(session.log)
 
 
 def _beside(session: Session) -> Iterator[Path]:
     """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
     folder, log = session.log.parent, session.log
     if session.layout == CODEX:
-        stays = {log.name, run_json_of(log).name, FOLDER}
+        stays = {log.name, FOLDER, *(path.name for path in _needed(session))}
         yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
         return
     main = folder / _MAIN[session.layout]
@@ -108,9 +117,11 @@ def _beside(session: Session) -> Iterator[Path]:
     yield from (path for path in named if path.is_file())
     stays = {log.name, session.side(FOLDER).name, session.side("hooks").name, *(path.name for path in named)}
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
+    stays |= {path.name for path in _needed(session)}
     known = set() if session.layout == AUTO else _tracked(folder)
     for path in sorted(folder.glob(f"{_escaped(log.stem)}.*")):
-        if path.name not in stays and path.suffix != ".lock" and path.name not in known:
+        ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
+        if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):
             yield path
 
 

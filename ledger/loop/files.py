@@ -12,14 +12,14 @@ from ledger.jsontext import decode, dump
 from ledger.source import read_small, show_path
 
 
-def put(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file's content in one step; it keeps its mode, a new one gets what the umask leaves of rw-rw-rw-.
+def put(path: Path, data: bytes, *, durable: bool = False, mode: int | None = None) -> None:
+    """Replace a file's content in one step; it keeps its mode, a new one gets `mode`, else what the umask leaves.
 
     A `durable` one survives a crash of the machine. Raises LedgerError.
     """
     temporary = None
     try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else None
+        mode = path.stat().st_mode & 0o777 if path.exists() else mode
         descriptor, temporary = _beside(path, 0o666 if mode is None else mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

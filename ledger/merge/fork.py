@@ -1,11 +1,10 @@
 """Where two logs of one session part: what both have, and what each has of its own behind that."""
 
-from collections import Counter
 from itertools import takewhile
 from typing import NamedTuple
 
-from ledger.merge.lexeme import masked
-from ledger.merge.side import DECISION, HEADER, RUN, Line, Side
+from ledger.merge.lexeme import bare, masked
+from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side
 
 Sides = tuple[Side, Side]
 
@@ -14,12 +13,14 @@ class Fork(NamedTuple):
     """Hold what both logs have: the first `lengths[n]` lines of log n.
 
     The merged log begins with those of log `trunk`. The other's may bear other run numbers there, and lack lines that
-    an earlier merge brought in; `numbers` gives the trunk's number for each of the other's.
+    an earlier merge brought in; `numbers` gives the trunk's number for each of the other's. Of the other's lines `lost`
+    are not in the trunk, which never had them.
     """
 
     trunk: int
     lengths: tuple[int, int]
     numbers: dict[int, int]
+    lost: int = 0
 
 
 def find_fork(sides: Sides, base: list[bytes]) -> Fork | str:
@@ -29,19 +30,52 @@ def find_fork(sides: Sides, base: list[bytes]) -> Fork | str:
     branch has its lines in order, but not side by side: then that log is the trunk.
     """
     ours, theirs = (side.lines for side in sides)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0].data == pair[1].data, zip(ours, theirs, strict=False)))
+    pairs = zip(ours, theirs, strict=False)
+    common = sum(1 for _ in takewhile(lambda pair: bare(pair[0].data) == bare(pair[1].data), pairs))
     if sides[0].dialect == "codex":
         return Fork(0, (common, common), {})
     if not any(line.kind == HEADER for line in ours[:common]):
         return "they are logs of different sessions: they do not begin with the same config header"
-    if [line.data for line in ours[: len(base)]] == base and len(base) <= common:
+    start = [bare(line) for line in base]
+    if _begins(ours, start) and len(start) <= common:
         return Fork(0, (common, common), {})
     for trunk, other in ((0, 1), (1, 0)):
-        start = sides[other].lines[: len(base)]
-        if [line.data for line in start] == base and (taken := _absorbed(sides[trunk].lines, start)) is not None:
+        lines = sides[trunk].lines
+        if not _begins(sides[other].lines, start):
+            continue
+        if (taken := _absorbed(lines, sides[other].lines[: len(start)])) is not None:
             length, numbers = taken
-            return Fork(trunk, (length, len(base)) if trunk == 0 else (len(base), length), numbers)
+            return Fork(trunk, (length, len(start)) if trunk == 0 else (len(start), length), numbers)
+    if _begins(theirs, start) and (picked := _picked(ours[common:], theirs[common : len(start)])) is not None:
+        return Fork(0, (common, len(start)), *picked)
     return "the records that both come from are no longer the same in them: one of the two was rewritten"
+
+
+def _begins(lines: list[Line], start: list[bytes]) -> bool:
+    return [bare(line.data) for line in lines[: len(start)]] == start
+
+
+def _picked(lines: list[Line], start: list[Line]) -> tuple[dict[int, int], int] | None:
+    """Tell whether a log never had some of these records: (the numbers of those that it has, how many it has not).
+
+    So it is where git picks one commit of a branch, but not what stood before it on the branch. None if the log may
+    just have been cut short, or may have them in another form: only by its time is a record known to be another. None
+    as well if they open a segment, which the log then lacks.
+    """
+    if not lines:
+        return None
+    here = {masked(line.data): line for line in lines if line.kind in (RUN, DECISION)}
+    times = {None, *(line.at_ms for line in lines)}
+    numbers: dict[int, int] = {}
+    lost = 0
+    for line in start:
+        found = here.get(masked(line.data)) if line.kind in (RUN, DECISION) else None
+        if found is None and (line.kind == HEADER or (line.kind != REST and line.at_ms in times)):
+            return None
+        lost += found is None
+        if found is not None and line.kind == RUN and line.number is not None and found.number is not None:
+            numbers[line.number] = found.number
+    return numbers, lost
 
 
 def _absorbed(lines: list[Line], start: list[Line]) -> tuple[int, dict[int, int]] | None:
@@ -50,7 +84,7 @@ def _absorbed(lines: list[Line], start: list[Line]) -> tuple[int, dict[int, int]
     done = 0
     for length, line in enumerate(lines, 1):
         wanted = start[done]
-        if line.kind == wanted.kind and (line.data == wanted.data or _same(line, wanted)):
+        if line.kind == wanted.kind and (bare(line.data) == bare(wanted.data) or _same(line, wanted)):
             if wanted.kind == RUN and wanted.number is not None and line.number is not None:
                 numbers[wanted.number] = line.number
             done += 1
@@ -61,14 +95,3 @@ def _absorbed(lines: list[Line], start: list[Line]) -> tuple[int, dict[int, int]
 
 def _same(one: Line, other: Line) -> bool:
     return one.kind in (RUN, DECISION) and masked(one.data) == masked(other.data)
-
-
-def count_twins(sides: Sides, fork: Fork) -> int:
-    """Count the runs behind the fork that both logs have, but for their numbers: an earlier merge brought them over."""
-    tails = [
-        [line for line in side.lines[length:] if line.kind == RUN]
-        for side, length in zip(sides, fork.lengths, strict=True)
-    ]
-    times = {line.at_ms for line in tails[0]} & {line.at_ms for line in tails[1]}  # only twins have the same
-    counts = [Counter(masked(line.data) for line in tail if line.at_ms in times) for tail in tails]
-    return (counts[0] & counts[1]).total()

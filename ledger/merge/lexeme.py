@@ -28,6 +28,11 @@ def rewrite(line: bytes, numbers: Mapping[str, int]) -> bytes:
     return line
 
 
+def bare(line: bytes) -> bytes:
+    """Give a line without the carriage return that an editor, or git, may have put at its end."""
+    return line.removesuffix(b"\r")
+
+
 def masked(line: bytes) -> bytes:
     """Give a record's line without its run number and segment, which a merge may have changed."""
-    return rewrite(line, {"run": 0, "segment": 0})
+    return rewrite(bare(line), {"run": 0, "segment": 0})

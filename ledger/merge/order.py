@@ -1,90 +1,102 @@
 """The order of a merged log: by time, no run under another header than its own, and each log in its own order."""
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ledger.merge.fork import Fork, Sides
-from ledger.merge.side import HEADER, RUN, Line
+from ledger.merge.lexeme import bare
+from ledger.merge.regions import Part, moments, regions
+from ledger.merge.side import HEADER, RUN
+from ledger.merge.twins import Twins
 
-START = -(2**63)
-"""The time of what stands before every time."""
-
-
-class Part(NamedTuple):
-    """Hold lines of one log that stay together: (log, index from 0) of each, and when they begin (UTC milliseconds)."""
-
-    at_ms: int
-    lines: list[tuple[int, int]]
+Pair = tuple[Part | None, Part | None]
+"""Parts of log 0 and log 1 that are one, or one part alone."""
 
 
-def arrange(sides: Sides, fork: Fork) -> list[tuple[int, int]] | str:
-    """Order what both logs have behind their fork, as (log, index from 0), or say why there is no honest order.
+class Place(NamedTuple):
+    """Point to a line of the merged log: in log `log`, at index `at`; `twin` is the same record's in the other."""
+
+    log: int
+    at: int
+    twin: int | None = None
+
+
+def arrange(sides: Sides, fork: Fork, twins: Twins) -> list[Place] | str:
+    """Order what the logs have behind their fork, or say why there is no honest order.
 
     What continues the segment that both share goes first, record by record. A segment that a log opened follows whole,
     since its runs are about its own header; one that has no run yet goes last, or another header would replace it.
     """
-    parts = [
-        _regions(side.lines, length, log) for log, (side, length) in enumerate(zip(sides, fork.lengths, strict=True))
+    if twins.whole is not None:
+        return _all_of(twins.whole, sides, fork, twins)
+    ours, theirs = (regions(side.lines, length) for side, length in zip(sides, fork.lengths, strict=True))
+    pairs = list(_by_time(ours, theirs, twins.regions))
+    shared = pairs.pop(0)
+    idle = [pair for pair in pairs if not _has_run(sides, pair)]
+    if len({_header(sides, pair) for pair in idle}) > 1:
+        return "each of them ends in a config header of its own without a run; only one can hold for the next run"
+    ordered = [shared, *(pair for pair in pairs if _has_run(sides, pair)), *idle]
+    return [place for pair in ordered for place in _lines(sides, pair, twins)]
+
+
+def _all_of(log: int, sides: Sides, fork: Fork, twins: Twins) -> list[Place]:
+    others = twins.lines if log == 0 else {other: index for index, other in twins.lines.items()}
+    return [Place(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
+
+
+def _has_run(sides: Sides, pair: Pair) -> bool:
+    return any(
+        sides[log].lines[index].kind == RUN for log, part in enumerate(pair) if part is not None for index in part.lines
+    )
+
+
+def _header(sides: Sides, pair: Pair) -> bytes:
+    """Give the header that holds at the end of a part."""
+    found = [
+        bare(sides[log].lines[index].data)
+        for log, part in enumerate(pair)
+        if part is not None
+        for index in part.lines
+        if sides[log].lines[index].kind == HEADER
     ]
-    shared = [_moments(sides[log].lines, parts[log][0]) for log in (0, 1)]
-    opened = [parts[log][1:] for log in (0, 1)]
-    last: list[list[Part]] = [[], []]
-    for log in (0, 1):
-        if opened[log] and not any(sides[log].lines[index].kind == RUN for _, index in opened[log][-1].lines):
-            last[log] = [opened[log].pop()]
-    if all(last):
-        ours, theirs = (_header(sides[log].lines, last[log][0]) for log in (0, 1))
-        if ours != theirs:
-            return "each of them ends in a config header of its own without a run; only one can hold for the next run"
-    ordered = (*_by_time(*shared), *_by_time(*opened), *_by_time(*last))
-    return [line for part in ordered for line in part.lines]
+    return found[-1]
 
 
-def _regions(lines: list[Line], length: int, log: int) -> list[Part]:
-    """Cut a log behind the fork at its headers; one that only replaces another, no run being between, cuts nothing.
+def _lines(sides: Sides, pair: Pair, twins: Twins) -> Iterator[Place]:
+    """Put the lines of a part in order: record by record, if both logs have a share in it."""
+    ours, theirs = ([] if part is None else moments(side.lines, part) for side, part in zip(sides, pair, strict=True))
+    there = {part.lines[0]: place for place, part in enumerate(theirs)}
+    partners = {
+        place: there[other]
+        for place, part in enumerate(ours)
+        if (other := twins.lines.get(part.lines[0])) is not None and other in there
+    }
+    brought = set(twins.lines.values())
+    for mine, their in _by_time(ours, theirs, partners):
+        yield from (Place(0, index, twins.lines.get(index)) for index in (mine.lines if mine else ()))
+        yield from (Place(1, index) for index in (their.lines if their else ()) if index not in brought)
 
-    The first part continues the shared segment; it may be empty.
+
+def _by_time(ours: list[Part], theirs: list[Part], partners: Mapping[int, int]) -> Iterator[Pair]:
+    """Yield parts of both logs in order of time, each log's own order kept; ours go first at the same time.
+
+    Partners (place in ours → place in theirs) are one. Where the logs have them in another order, ours holds.
     """
-    found: list[list[tuple[int, int]]] = [[]]
-    has_run = True  # the other log may have runs for the shared segment, so a first header opens another one
-    for index in range(length, len(lines)):
-        if lines[index].kind == HEADER and has_run:
-            found.append([])
-            has_run = False
-        has_run = has_run or lines[index].kind == RUN
-        found[-1].append((log, index))
-    parts, at_ms = [], START
-    for region in found:
-        times = [at for _, index in region if (at := lines[index].at_ms) is not None]
-        parts.append(Part(times[0] if times else at_ms, region))
-        at_ms = times[-1] if times else at_ms
-    return parts
-
-
-def _moments(lines: list[Line], region: Part) -> list[Part]:
-    """Cut a region at each record that has a time; what has none stays behind the record that it follows."""
-    found: list[Part] = []
-    for log, index in region.lines:
-        at_ms = lines[index].at_ms
-        if at_ms is not None or not found:
-            found.append(Part(START if at_ms is None else at_ms, []))
-        found[-1].lines.append((log, index))
-    return found
-
-
-def _header(lines: list[Line], region: Part) -> bytes:
-    """Give the header that holds at a region's end."""
-    return next(lines[index].data for _, index in reversed(region.lines) if lines[index].kind == HEADER)
-
-
-def _by_time(ours: list[Part], theirs: list[Part]) -> list[Part]:
-    """Put parts of both logs in order of time, each log's own order kept; ours go first at the same time."""
-    merged: list[Part] = []
+    back = {other: place for place, other in partners.items()}
+    done: set[int] = set()
     a = b = 0
-    while a < len(ours) and b < len(theirs):
-        if theirs[b].at_ms < ours[a].at_ms:
-            merged.append(theirs[b])
+    while a < len(ours) or b < len(theirs):
+        if b in done:
             b += 1
-        else:
-            merged.append(ours[a])
+        elif a == len(ours) or (
+            b < len(theirs) and b not in back and (a in partners or theirs[b].at_ms < ours[a].at_ms)
+        ):
+            yield None, theirs[b]
+            b += 1
+        elif a in partners:
+            yield ours[a], theirs[partners[a]]
+            done.add(partners[a])
             a += 1
-    return [*merged, *ours[a:], *theirs[b:]]
+        else:
+            yield ours[a], None
+            a += 1

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ledger.accepted import Decisions, mark
 from ledger.diagnostics import Diagnostic
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Shape
 from ledger.log import judged, open_reader
@@ -31,7 +32,7 @@ class Line(NamedTuple):
 class Side(NamedTuple):
     """Hold a log that was read whole. `name` is what to call it, `terminated` tells that its last line has a newline.
 
-    `found` has the codes of what is said of each line, by its number from 1.
+    `said` is what is found in it, `found` has the codes of that for each line, by its number from 1.
     """
 
     name: str
@@ -39,9 +40,18 @@ class Side(NamedTuple):
     dialect: str | None
     lines: list[Line]
     terminated: bool
-    errors: list[Diagnostic]
+    said: list[Diagnostic]
     found: dict[int, set[str]]
     run_json: bytes | None
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """What nobody should merge: errors that no person accepted."""
+        return [one for one in self.said if one.is_error]
+
+    def accepting(self, decisions: Decisions) -> "Side":
+        """Give the log with what these decisions are about marked as accepted."""
+        return self._replace(said=mark(self.path, self.said, decisions))
 
     @property
     def data(self) -> bytes:
@@ -78,7 +88,7 @@ def read_side(path: Path, name: str, *, alone: bool = False) -> Side:
         found.setdefault(one.line, set()).add(one.code)
     return Side(
         name, path, reader.dialect.name if reader.dialect else None, list(_placed(data, known)), terminated,
-        [one for one in said if one.is_error], found, reader.run_json,
+        said, found, reader.run_json,
     )  # fmt: skip
 
 

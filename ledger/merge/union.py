@@ -2,15 +2,16 @@
 
 import io
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ledger.diagnostics import Diagnostic
 from ledger.log import events, open_reader
-from ledger.merge.fork import Fork, Sides, count_twins, find_fork
+from ledger.merge.fork import Fork, Sides, find_fork
 from ledger.merge.lexeme import rewrite
-from ledger.merge.order import arrange
+from ledger.merge.order import Place, arrange
 from ledger.merge.side import HEADER, RUN, Line, Side
+from ledger.merge.twins import find_twins
 from ledger.source import LogFile
 
 RELATIVE = frozenset(("E303", "S406", "S408", "S410"))
@@ -31,20 +32,31 @@ class Change(NamedTuple):
     new: int
 
 
+class Ended(NamedTuple):
+    """Tell of an accepted finding on a line that the merge changed, so that the decision means nothing any more.
+
+    `line` is the line in log `log` (0 or 1), `now` the one in the merged log.
+    """
+
+    log: int
+    code: str
+    line: int
+    now: int
+
+
 class Merged(NamedTuple):
     """Hold a merged log, what was renumbered for it, and how often each code is found that neither log had.
 
-    `twins` counts runs that both logs have behind their fork, and so the merged log twice.
+    `twins` counts records behind the fork that both logs have, and the merged log once; `lost` those that theirs took
+    for common, but ours never had; `ended` are decisions on lines that are others now.
     """
 
     data: bytes
     changes: list[Change]
     found: Counter[str]
-    twins: int
-
-
-Order = list[tuple[int, int]]
-"""Lines behind the fork, as (log, index from 0)."""
+    twins: int = 0
+    lost: int = 0
+    ended: tuple[Ended, ...] = ()
 
 
 def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged | str:
@@ -57,11 +69,30 @@ def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged |
         return fork
     if ours.dialect == "codex":
         return _longer(sides, fork)
-    order = arrange(sides, fork)
-    merged = order if isinstance(order, str) else _numbered(sides, fork, order)
-    if isinstance(merged, str) or base is not None:
+    twins = find_twins(sides, fork)
+    order = arrange(sides, fork, twins)
+    if isinstance(order, str):
+        return order
+    merged = _numbered(sides, fork, order)
+    if isinstance(merged, str):
         return merged
-    return merged._replace(twins=count_twins(sides, fork))
+    ended = tuple(_ended(sides, order, merged.data.split(b"\n")[fork.lengths[fork.trunk] :], fork))
+    return merged._replace(twins=len(twins.lines), lost=fork.lost, ended=ended)
+
+
+def _ended(sides: Sides, order: list[Place], lines: list[bytes], fork: Fork) -> Iterator[Ended]:
+    """Yield the accepted findings of lines that are written otherwise in the merged log, whose tail these lines are."""
+    accepted: list[dict[int, list[str]]] = [{}, {}]
+    for log, side in enumerate(sides):
+        for one in side.said:
+            if one.accepted is not None and one.source is None:
+                accepted[log].setdefault(one.line, []).append(one.code)
+    if not any(accepted):
+        return
+    for now, (place, line) in enumerate(zip(order, lines, strict=False), fork.lengths[fork.trunk] + 1):
+        for log, at in ((place.log, place.at), (1 - place.log, place.twin)):
+            if at is not None and sides[log].lines[at].data != line:
+                yield from (Ended(log, code, at + 1, now) for code in accepted[log].get(at + 1, ()))
 
 
 def _longer(sides: Sides, fork: Fork) -> Merged | str:
@@ -75,17 +106,17 @@ def _longer(sides: Sides, fork: Fork) -> Merged | str:
             f"they differ from line {fork.lengths[0] + 1} on; a history is replayed event by event, so that only one of"
             " the two can be true: take that one"
         )
-    return Merged((theirs if len(theirs.lines) > len(ours.lines) else ours).data, [], Counter(), 0)
+    return Merged((theirs if len(theirs.lines) > len(ours.lines) else ours).data, [], Counter())
 
 
-def _numbered(sides: Sides, fork: Fork, order: Order) -> Merged | str:
+def _numbered(sides: Sides, fork: Fork, order: list[Place]) -> Merged | str:
     """Give each run a number, in the first way that leaves no finding which neither log had.
 
     As the records are, if they can stay so; else from where the two tails count on, or behind the last number that both
     share, or behind the highest: where these differ, a gap may then be all that is left to find.
     """
     before = _numbers(_start(sides, fork))
-    tails = [_numbers(side.lines[length:]) for side, length in zip(sides, fork.lengths, strict=True)]
+    tails = [_numbers([sides[place.log].lines[place.at] for place in order if place.log == log]) for log in (0, 1)]
     taken = set(tails[0]) & set(tails[1])
     if fork.lengths[0] != fork.lengths[1]:  # an earlier merge gave these numbers to other runs
         taken |= set(tails[1 - fork.trunk]) & set(before)
@@ -98,7 +129,7 @@ def _numbered(sides: Sides, fork: Fork, order: Order) -> Merged | str:
         data, changes = _draft(sides, fork, order, first)
         wrong, found = _judge(sides, fork, order, data, RELATIVE | {_GAP} if first == highest else RELATIVE)
         if wrong is None:
-            return Merged(data, changes, found, 0)
+            return Merged(data, changes, found)
         conflict = wrong
     return conflict
 
@@ -111,7 +142,7 @@ def _numbers(lines: list[Line]) -> list[int]:
     return [line.number for line in lines if line.kind == RUN and line.number is not None]
 
 
-def _draft(sides: Sides, fork: Fork, order: Order, first: int | None) -> tuple[bytes, list[Change]]:
+def _draft(sides: Sides, fork: Fork, order: list[Place], first: int | None) -> tuple[bytes, list[Change]]:
     """Write the merged log, its runs behind the fork counted from `first` (None: as they are).
 
     Decisions follow their results' numbers; a run that states its segment states the one that it stands in now.
@@ -124,7 +155,7 @@ def _draft(sides: Sides, fork: Fork, order: Order, first: int | None) -> tuple[b
     now[1 - fork.trunk].update(fork.numbers)
     changes: dict[Change, None] = {}
     upcoming = first
-    for log, index in order:
+    for log, index, twin in order:
         line = sides[log].lines[index]
         wanted: dict[str, int] = {}
         if line.kind == HEADER:
@@ -133,6 +164,8 @@ def _draft(sides: Sides, fork: Fork, order: Order, first: int | None) -> tuple[b
             if line.kind == RUN:
                 has_run = True
                 now[log][line.number] = line.number if upcoming is None else upcoming
+                if twin is not None and (other := sides[1 - log].lines[twin].number) is not None:
+                    now[1 - log][other] = now[log][line.number]
                 upcoming = None if upcoming is None else upcoming + 1
             if (number := now[log].get(line.number, line.number)) != line.number:
                 wanted["run"] = number
@@ -148,15 +181,17 @@ def _old(line: Line, what: str) -> int:
     return line.segment if what == "segment" or line.number is None else line.number
 
 
-def _ends(sides: Sides, order: Order) -> bool:
+def _ends(sides: Sides, order: list[Place]) -> bool:
     """Tell whether the merged log's last line has a newline: only one that is a log's last may lack it."""
     if not order:
         return any(side.terminated for side in sides)
-    log, index = order[-1]
+    log, index, _ = order[-1]
     return sides[log].terminated or index + 1 < len(sides[log].lines)
 
 
-def _judge(sides: Sides, fork: Fork, order: Order, data: bytes, allowed: Set[str]) -> tuple[str | None, Counter[str]]:
+def _judge(
+    sides: Sides, fork: Fork, order: list[Place], data: bytes, allowed: Set[str]
+) -> tuple[str | None, Counter[str]]:
     """Check a merged log: what it must not be written for, and counts of the allowed findings that neither log had."""
     with LogFile(None, io.BytesIO(data), len(data)) as file:
         reader, undecided = open_reader(file, sides[0].dialect)
@@ -165,14 +200,19 @@ def _judge(sides: Sides, fork: Fork, order: Order, data: bytes, allowed: Set[str
         reader.finish(undecided)
     shared, found = fork.lengths[fork.trunk], Counter[str]()
     for one in reader.diagnostics:
-        log, index = (fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
-        if _is_known(one, sides[log].found.get(index + 1, set())):
+        place = Place(fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
+        log, index, twin = place
+        if _is_known(one, sides[log].found.get(index + 1, set()) | _found_of_twin(sides[1 - log], twin)):
             continue
         if one.code not in allowed:
             said = f"line {index + 1} of {sides[log].name} would be found wrong among the other's records"
             return f"{said}: {one.code} {one.message}", found
         found[one.code] += 1
     return None, found
+
+
+def _found_of_twin(side: Side, twin: int | None) -> set[str]:
+    return set() if twin is None else side.found.get(twin + 1, set())
 
 
 def _is_known(one: Diagnostic, before: set[str]) -> bool:

@@ -1,6 +1,6 @@
 """A repair made, and taken back: under the writers' lock, the original kept, the repair written down."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ledger.appending import lock_of, locked
@@ -8,29 +8,53 @@ from ledger.errors import LedgerError
 from ledger.repair.carry import Outcome, carry_out
 from ledger.repair.plan import Item, Plan
 from ledger.repair.records import backup_of, last_repair, note_repair, note_undo, sha256
-from ledger.repair.replace import content, keep_copy, put
+from ledger.repair.replace import check_replaceable, content, keep_copy, put
 from ledger.repair.text import Text
 from ledger.source import show_path
+
+Choice = tuple[Plan, Sequence[Item]]
+"""A plan and those of its items that are to be carried out."""
 
 
 def repaired(log: Path, plan: Plan, items: Sequence[Item], dialect: str | None = None) -> Outcome:
     """Carry a plan's items out in memory. Raises LedgerError if the log is not the one that the plan is for."""
-    text = Text.read(log, dialect)
-    if len(text.data) != plan.size or sha256(text.data) != plan.sha256:
+    return _carried(log, Text.read(log, dialect), plan, items, dialect)
+
+
+def _carried(log: Path, text: Text, plan: Plan, items: Sequence[Item], dialect: str | None) -> Outcome:
+    if not _is_for(plan, text):
         raise LedgerError(f"{show_path(log)} has changed since the plan was made; make the plan again")
     if text.dialect != plan.dialect and dialect is None:
         text = Text.read(log, plan.dialect)  # the plan was made with --dialect
     return carry_out(text, items, plan.options)
 
 
-def repair(log: Path, plan: Plan, items: Sequence[Item], dialect: str | None = None) -> Outcome:
+def _is_for(plan: Plan, text: Text) -> bool:
+    return (plan.size, plan.sha256) == (len(text.data), sha256(text.data))
+
+
+def repair(
+    log: Path, plan: Plan, items: Sequence[Item], dialect: str | None = None,
+    again: Callable[[Text], Choice] | None = None,
+) -> Outcome:  # fmt: skip
     """Make a repair: nothing is replaced if the outcome has a refusal, or brings about nothing.
 
-    The original is kept beside the log. Raises LedgerError, the log being as it was, if anything cannot be written.
+    The original is kept beside the log. `again` plans anew for a log that was written to since the plan was made, where
+    nobody has seen that plan. Raises LedgerError, the log being as it was, if anything cannot be written.
     """
+    if not items:  # which takes neither the lock nor the right to write
+        text = Text.read(log, dialect)
+        if again is not None and not _is_for(plan, text):
+            plan, items = again(text)
+        if not items:
+            return _carried(log, text, plan, items, dialect)
+    check_replaceable(log)
     with locked(lock_of(log)):
-        outcome = repaired(log, plan, items, dialect)
-        before, after = outcome.before, outcome.text.data
+        text = Text.read(log, dialect)
+        if again is not None and not _is_for(plan, text):
+            plan, items = again(text)
+        outcome = _carried(log, text, plan, items, dialect)
+        before, after = outcome.before.data, outcome.text.data
         if outcome.refusal is None and before != after:
             keep_copy(log, before, backup_of(log, before))
             note_repair(log, before, after, outcome.done)
@@ -43,6 +67,7 @@ def undo(log: Path) -> Path:
 
     Raises LedgerError if there was no repair, if the log was written to since, or if the copy is gone or changed.
     """
+    check_replaceable(log)
     with locked(lock_of(log)):
         before = content(log)
         last = last_repair(log, before)

@@ -7,6 +7,7 @@ from ledger.jsontext import WHITE
 from ledger.repair.fixers import UNSAFE, Options, Proposal, by_line, fixer, proposed
 from ledger.repair.spans import MARK, control_escapes, on_one_line, step, whole_objects
 from ledger.repair.text import Text, record_of
+from ledger.repair.torn import records_behind_torn
 from ledger.source import MAX_LINE_BYTES
 
 _MOST_LINES = 1000
@@ -51,6 +52,22 @@ def _last_line(text: Text, first: int) -> int | None:
         if depth <= 0 and not in_string:
             return number if number > first else None
     return None
+
+
+@fixer("L103")
+def cut_torn_start(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
+    """Cut off the torn record that whole ones were written behind, and give each of these a line."""
+    for one in found:
+        start, whole = text.start(one.line), records_behind_torn(text, text.line(one.line))
+        if whole:
+            data = b"".join(part + b"\n" for part in whole)
+            torn = len(text.line(one.line)) - sum(map(len, whole))
+            words = f"cut off the {torn:,} bytes of a torn record, and keep the {_records(whole)} behind it"
+            yield proposed(one, UNSAFE, words, Edit(start, text.end(one.line), data))
+
+
+def _records(parts: list[bytes]) -> str:
+    return "record" if len(parts) == 1 else f"{len(parts)} records"
 
 
 @fixer("L105")

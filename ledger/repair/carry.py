@@ -15,13 +15,13 @@ _ABOUT_THE_WHOLE = frozenset(("S400", "S401", "E354", "E355"))
 
 
 class Outcome(NamedTuple):
-    """Hold what a repair comes to; `before` are the bytes that it began with.
+    """Hold what a repair comes to; `before` is the log that it began with.
 
     `done` are the items carried out, `left` those that another one made needless or impossible. `worse` are findings
     that forbid it; `revealed` are warnings that an error had hidden. `refusal` says why it is not to be made, if so.
     """
 
-    before: bytes
+    before: Text
     text: Text
     done: list[Item]
     left: list[Item]
@@ -32,6 +32,8 @@ class Outcome(NamedTuple):
 
 def carry_out(text: Text, items: Sequence[Item], options: Options) -> Outcome:
     """Carry items out, those that touch one another in rounds: what waits is planned anew, where it came to stand."""
+    if not items:
+        return Outcome(text, text, [], [], [], [], None)
     now, waiting, done = text, list(items), []
     lineage = Lineage(text.lines)
     for _ in range(_ROUNDS):
@@ -80,7 +82,7 @@ def _judge(before: Text, after: Text, lineage: Lineage) -> Outcome:
         refusal = "the log would have new findings afterwards"
     elif not fewer_errors and len(after.diagnostics) >= len(before.diagnostics):
         refusal = "the log would have no fewer findings afterwards"
-    return Outcome(before.data, after, [], [], worse, revealed, refusal)
+    return Outcome(before, after, [], [], worse, revealed, refusal)
 
 
 def _key(one: Diagnostic, line: int) -> tuple[str, int, str | None]:

@@ -1,7 +1,7 @@
 """What would put a log right: a numbered plan of fixes, and what no machine can fix."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ledger.diagnostics import Applicability, Diagnostic, Fix
@@ -22,6 +22,11 @@ class Item(NamedTuple):
     def line(self) -> int:
         """The line of its first finding."""
         return self.found[0].line
+
+    @property
+    def what(self) -> tuple[object, ...]:
+        """What tells it from an item of another plan that has its number."""
+        return self.number, self.line, *self.codes, self.fix.description
 
     @property
     def codes(self) -> list[str]:
@@ -84,8 +89,8 @@ def safe_items(plan: Plan) -> list[Item]:
 def select(plan: Plan, words: Iterable[str]) -> list[Item]:
     """Choose items by number, code or group of codes (`L1`). Raises LedgerError for a word that can mean none."""
     chosen: set[int] = set()
-    for word in (part.strip().upper() for text in words for part in text.split(",") if part.strip()):
-        if word.isascii() and word.isdigit():
+    for word in _words(words):
+        if _is_number(word):
             numbers = {item.number for item in plan.items if item.number == int(word)}
         else:
             numbers = {item.number for item in plan.items if any(code.startswith(word) for code in item.codes)}
@@ -93,6 +98,19 @@ def select(plan: Plan, words: Iterable[str]) -> list[Item]:
             raise LedgerError(f"the plan has no item {word}, and no rule a code like it; ledger repair shows the plan")
         chosen |= numbers
     return [item for item in plan.items if item.number in chosen]
+
+
+def has_numbers(words: Iterable[str]) -> bool:
+    """Tell whether any of these words is the number of an item, which means nothing in another plan."""
+    return any(_is_number(word) for word in _words(words))
+
+
+def _words(texts: Iterable[str]) -> Iterator[str]:
+    return (part.strip().upper() for text in texts for part in text.split(",") if part.strip())
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit()
 
 
 def advice(code: str) -> str:

@@ -58,7 +58,7 @@ def _note(log: Path, action: str, before: bytes, after: bytes, more: dict[str, A
         "action": action, "at": iso(now_ms()), "by": whoami(), "before": sha256(before), "after": sha256(after),
         "before_size": len(before), "after_size": len(after), **more,
     }  # fmt: skip
-    add_record(_file(log), record)
+    add_record(log, "repairs", record)
 
 
 def _file(log: Path) -> Path:

@@ -10,6 +10,23 @@ from ledger.errors import LedgerError
 from ledger.source import open_log, show_path
 
 
+def check_replaceable(log: Path) -> None:
+    """Raise LedgerError for a log that cannot be replaced without taking something from somebody."""
+    status, name = log.stat(), show_path(log)
+    if not status.st_mode & stat.S_IWUSR or not os.access(log, os.W_OK):
+        raise LedgerError(f"{name} is read-only; allow writing to it first, or repair to another file with -o")
+    if status.st_nlink > 1:
+        raise LedgerError(
+            f"{name} has {status.st_nlink} names (hard links), and a repair would part them; remove the others first,"
+            " or repair to another file with -o"
+        )
+    if hasattr(os, "geteuid") and os.geteuid() not in (0, status.st_uid):
+        raise LedgerError(
+            f"{name} belongs to another user, whose file it would not be any more; let them repair it, or repair to"
+            " another file with -o"
+        )
+
+
 def keep_copy(log: Path, data: bytes, copy: Path) -> None:
     """Keep a log's content as another file beside it, durably; one that is there with this content will do.
 
@@ -23,7 +40,9 @@ def keep_copy(log: Path, data: bytes, copy: Path) -> None:
 
 
 def put(log: Path, before: bytes, after: bytes) -> None:
-    """Replace a log's content, durably, if it still is what was read; mode and owner stay. Raises LedgerError.
+    """Replace a log's content, durably, if it still is what was read. Raises LedgerError.
+
+    Its mode stays, and so do owner and group as far as the system lets this user give files away.
 
     The caller holds the lock of the log; a writer that does not know of it is noticed up to the last moment.
     """
@@ -48,8 +67,9 @@ def _write(log: Path, data: bytes, place: Path, before: bytes | None = None) -> 
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            with contextlib.suppress(OSError, AttributeError):  # only root may give a file away
-                os.fchown(file.fileno(), status.st_uid, status.st_gid)
+            for owner in (-1, status.st_uid) if hasattr(os, "fchown") else ():
+                with contextlib.suppress(OSError):  # a group may be one's own where only root could give the file away
+                    os.fchown(file.fileno(), owner, status.st_gid)
             temporary.chmod(stat.S_IMODE(status.st_mode))
             os.fsync(file.fileno())
         if before is not None and content(log) != before:

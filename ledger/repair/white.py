@@ -7,6 +7,7 @@ from ledger.jsontext import BOM, WHITE
 from ledger.repair.fixers import SAFE, UNSAFE, Options, Proposal, fixer, proposed
 from ledger.repair.spans import whole_objects
 from ledger.repair.text import Text, record_of
+from ledger.repair.torn import records_behind_torn
 
 
 @fixer("L102")
@@ -36,7 +37,7 @@ def remove_blank_lines(text: Text, found: list[Diagnostic], options: Options) ->
 
 @fixer("L115")
 def end_torn_tail(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
-    """Cut a torn tail off, but for whole records that it begins with: those get their newline."""
+    """Cut a torn tail off, but for whole records that it begins or ends with: those get their newline."""
     for one in found:
         start, end = text.start(one.line), len(text.data)
         tail = text.data[start:]
@@ -45,6 +46,9 @@ def end_torn_tail(text: Text, found: list[Diagnostic], options: Options) -> Iter
             words = "end the last line" if len(whole) == 1 else f"give the {len(whole)} records on it a line each"
             words += f", and cut off the {len(rest):,} bytes after its whole record" if rest else ""
             yield proposed(one, UNSAFE, words, Edit(start, end, b"".join(part + b"\n" for part in whole)))
+        elif behind := records_behind_torn(text, tail):
+            words = f"cut off the torn record of {len(tail) - sum(map(len, behind)):,} bytes, and end what follows it"
+            yield proposed(one, UNSAFE, words, Edit(start, end, b"".join(part + b"\n" for part in behind)))
         elif text.dialect is None:
             continue  # there is no record before it, and a log of nothing is no sounder
         elif tail.removeprefix(BOM).strip(WHITE):

@@ -42,8 +42,9 @@ def not_json(note: Note) -> Findings:
 
     Why: a record that cannot be read must not be skipped in silence; the run it held would be missing.
     Example: `{"run":4,"metric":}`.
-    Fix: unsafe where raw newlines broke one record over several lines, which are joined; else none by machine: see
-    what the line was meant to say, in the agent's transcript or in git.
+    Fix: unsafe where raw newlines broke one record over several lines, which are joined, or where whole records stand
+    behind a torn one, which is cut off; else none by machine: see what the line was meant to say, in the agent's
+    transcript or in git.
     """
     yield _at(note, f"not JSON: {note.detail}")
 
@@ -176,8 +177,8 @@ def torn_tail(note: Note) -> Findings:
 
     Why: a crash leaves it, or a writer is still writing it; readers hold it back and never skip past it.
     Example: `{"run":4` at the end of the file.
-    Fix: unsafe; wait if the loop is alive, else the tail is cut off, but for whole records that it begins with, which
-    get their newline. Where it is only white space, cutting it off is safe.
+    Fix: unsafe; wait if the loop is alive, else the tail is cut off, but for whole records that it begins or ends with,
+    which get their newline. Where it is only white space, cutting it off is safe.
     """
     yield _at(note, f"the last line is unfinished: {note.detail}")
 

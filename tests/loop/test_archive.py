@@ -82,6 +82,28 @@ def test_a_flat_session_leaves_other_files_alone(tmp_path):
     assert ledger(place, "check", "autoresearch.archive").code == 0
 
 
+@pytest.mark.parametrize("layout", ["flat", "auto"])
+def test_what_was_decided_and_repaired_goes_with_the_log(layout, tmp_path):
+    place = repository(tmp_path / "repo")
+    session(place, *SPEED, "--layout", layout)
+    log = place / ("autoresearch.jsonl" if layout == "flat" else ".auto/log.jsonl")
+    with log.open("ab") as file:
+        file.write(b'\n{"run":1,"metric":NaN}\n')
+    log.chmod(0o600)
+    assert ledger(place, "review", "accept", log, "L106", "--reason", "lost").code == 0
+    assert ledger(place, "repair", "--safe", "--yes", log).code == 0
+    git(place, "add", "--all", "--force")
+    git(place, "commit", "--quiet", "--message", "repaired")
+    assert ledger(place, "mark", "done").code == 0
+    done = ledger(place, "archive")
+    assert done.code == 0, done.err
+    beside = {name for name in names(place / done.out.strip()) if name.startswith(f"{log.name}.")}
+    assert {name.rpartition(".")[0].removeprefix(log.name).lstrip(".") for name in beside} >= {"accepted", "repairs"}
+    assert len(beside) == 3 and not [name for name in names(log.parent) if name.startswith(log.name)]
+    assert {path.stat().st_mode & 0o777 for path in (place / done.out.strip()).glob(f"{log.name}*")} == {0o600}
+    assert ledger(place, "check", place / done.out.strip() / log.name).code == 0
+
+
 def test_a_log_beside_the_session_leaves_the_prompt_to_it(tmp_path):
     session(tmp_path, *SPEED, "--layout", "flat")
     session(tmp_path, *SPEED, "--log", "other.jsonl")

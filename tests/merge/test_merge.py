@@ -178,11 +178,63 @@ def test_different_sessions_are_refused(tmp_path: Path) -> None:
     assert "two protocols" in str(union(tmp_path, START, lines(STATE)))
 
 
-def test_the_same_records_behind_the_fork_are_kept_and_told(tmp_path: Path) -> None:
+def test_a_record_that_both_have_behind_the_fork_stands_once(tmp_path: Path) -> None:
     ours = START + lines(at(3, 5), at(4, 10, description="same"))
     theirs = START + lines(at(3, 10, description="same"))
     done = merged(tmp_path, ours, theirs)
-    assert [text for _, text in runs(done.data)][2:] == ["idea 3", "same", "same"] and done.twins == 1
+    assert done.data == ours and done.twins == 1
+    assert merged(tmp_path, theirs, ours).data == ours
+
+
+def test_both_may_grow_behind_what_one_took_from_the_other(tmp_path: Path) -> None:
+    ours, theirs = START + lines(HOOK, at(3, 10), HOOK), START + lines(at(3, 20), HOOK, at(4, 40))
+    both = merged(tmp_path, ours, theirs).data
+    assert runs(both)[2:] == [(3, "idea 3"), (4, "idea 3"), (5, "idea 4")] and both.count(b'"hook"') == 3
+    more = merged(tmp_path, both + lines(HOOK, at(6, 60), HOOK), theirs + lines(HOOK, at(5, 50), HOOK, HOOK))
+    assert [number for number, _ in runs(more.data)] == [1, 2, 3, 4, 5, 6, 7]
+    assert more.data.count(b'"hook"') == 7 and more.twins == 4
+
+
+def test_segments_that_both_have_grow_together(tmp_path: Path) -> None:
+    ours = START + lines(at(3, 9), HEADER, at(4, 30, segment=1))
+    theirs = START + lines(at(3, 8), HEADER, at(4, 20, segment=1), at(5, 50, segment=1))
+    both = merged(tmp_path, ours, theirs)
+    assert both.data.count(b'"config"') == 3 and [number for number, _ in runs(both.data)] == [1, 2, 3, 4, 5, 6, 7]
+    more = merged(tmp_path, both.data, theirs + lines(at(6, 60, segment=1), {**HEADER, "name": "last"}))
+    assert more.data.count(b'"config"') == 4 and more.data.endswith(lines({**HEADER, "name": "last"}))
+    assert more.data == merged(tmp_path, more.data, both.data).data == merged(tmp_path, both.data, more.data).data
+    assert findings(tmp_path, more.data) == []
+
+
+def test_what_has_no_time_is_the_same_only_where_one_log_has_all_of_the_other(tmp_path: Path) -> None:
+    """Two crashes may well be told of in the same words."""
+    a, b, crash = (
+        {k: v for k, v in at(3, 0, 1, "discard", description=text).items() if k != "timestamp"} for text in "abc"
+    )
+    ours, theirs = START + lines(a, {**crash, "run": 4}), START + lines(b, {**crash, "run": 4})
+    both = merged(tmp_path, ours, theirs).data
+    assert [text for _, text in runs(both)][2:] == ["a", "c", "b", "c"]
+    for one, other in ((both, ours), (both, theirs), (ours, both), (theirs, both)):
+        assert merged(tmp_path, one, other).data == both
+
+
+def test_decisions_in_the_same_words_belong_to_their_results(tmp_path: Path) -> None:
+    start = lines(STATE, result(1, 0))
+    ours, theirs = start + lines(result(2, 10, 9), decision(2, 30)), start + lines(result(2, 20, 8), decision(2, 30))
+    done = merged(tmp_path, ours, theirs)
+    assert done.data == start + lines(result(2, 10, 9), result(3, 20, 8), decision(2, 30), decision(3, 30))
+    assert merged(tmp_path, done.data, theirs).data == done.data
+
+
+@pytest.mark.parametrize("other", [b"\r\n", b"\n"])
+def test_line_ends_of_two_kinds(other: bytes, tmp_path: Path) -> None:
+    """As git writes them on Windows, where one of the logs was taken out there."""
+    ours = (START + lines(at(3, 10))).replace(b"\n", b"\r\n" if other == b"\n" else b"\n")
+    theirs = (START + lines(at(3, 20))).replace(b"\n", other)
+    done = merged(tmp_path, ours, theirs)
+    assert done.data.startswith(ours) and [number for number, _ in runs(done.data)] == [1, 2, 3, 4]
+    assert done.data.splitlines(keepends=True)[-1].endswith(b"}" + other)
+    assert merged(tmp_path, done.data, theirs).data == done.data
 
 
 @pytest.mark.parametrize("ended", [(True, False), (False, True), (False, False)])

@@ -64,7 +64,8 @@ def test_what_is_told_of_longer_logs(tmp_path: Path) -> None:
     ]
     log(tmp_path, start + lines(at(2, 10)), "c.jsonl")
     log(tmp_path, start + lines(at(2, 5), at(3, 10, description="idea 2")), "d.jsonl")
-    assert ledger(tmp_path, "merge", "c.jsonl", "d.jsonl").err.splitlines()[-1].startswith("warning: 1 run that both")
+    done = ledger(tmp_path, "merge", "c.jsonl", "d.jsonl")
+    assert done.err == "1 record behind the common beginning in both logs, and once in the merged one\n"
 
 
 @POSIX
@@ -194,3 +195,14 @@ def test_the_samples_merge_with_themselves(tmp_path: Path) -> None:
             assert (tmp_path / "m.jsonl").read_bytes() == path.read_bytes() and done.err == ""
         else:
             assert "has errors; run ledger repair on it first" in done.err
+
+
+def test_a_decision_on_a_line_that_is_renumbered_ends_aloud(tmp_path: Path) -> None:
+    start = lines(HEADER, at(1, 1))
+    log(tmp_path, start + lines(at(2, 10)), "a.jsonl")
+    log(tmp_path, start + lines(at(2, 20, commit="long" * 9), at(3, 30)), "b.jsonl")
+    accepted = ledger(tmp_path, "review", "accept", "b.jsonl", "R215@3", "--reason", "a long one")
+    assert accepted.code == 0, accepted
+    done = ledger(tmp_path, "merge", "a.jsonl", "b.jsonl", "-o", "m.jsonl")
+    said = "warning: R215 was accepted of line 3 of b.jsonl, which is another one now, line 4; see ledger check, and"
+    assert done.code == 0 and said in done.err

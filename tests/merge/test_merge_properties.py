@@ -1,5 +1,6 @@
 """What holds of every merge: all records are there, each log in its order, and nothing is found that was not before."""
 
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ from tests.oracle import strategies
 from tests.oracle.encode import Record
 from tests.oracle.encode import lines as written
 
+HOOK = {"type": "hook", "stage": "after", "exit_code": 0, "duration_ms": 4, "stdout_bytes": 0, "timed_out": False}
+START = lines(HEADER, at(1, 1))
 NEW = {"E303", "S406", "S408", "S410", "S403"}
 CONFLICTS = ("only one can hold for the next run", "S413")
 
@@ -83,6 +86,21 @@ def is_subsequence(some: Sequence[Any], whole: Sequence[Any]) -> bool:
 both = pytest.mark.parametrize("dialect", ["autoresearch", "state-protocol"])
 
 
+def bounds(one: Side, other: Side, common: int) -> tuple[Counter[bytes], Counter[bytes]]:
+    """Count the records that a merged log has at least, and at most.
+
+    What both begin with stands once, and so does what has a time and is the same in both; what has no time may be the
+    same only if some record with a time is, or if one log has all of the other.
+    """
+    tails = [Counter(bare(line.data) for line in side.lines[common:]) for side in (one, other)]
+    timed = {bare(line.data) for side in (one, other) for line in side.lines[common:] if line.at_ms is not None}
+    start = Counter(bare(line.data) for line in one.lines[:common])
+    same = tails[0] & tails[1]
+    twins = Counter({record: count for record, count in same.items() if record in timed})
+    at_most = start + tails[0] + tails[1] - twins
+    return (start + (tails[0] | tails[1]) if twins or same in tails else at_most), at_most
+
+
 @both
 @examples(25)
 @given(data=st.data())
@@ -99,7 +117,8 @@ def test_nothing_is_lost_and_nothing_new_is_found(dialect: str, data: st.DataObj
         common = [*same, False].index(False)
         lines = done.data.split(b"\n")[:-1]
         assert done.data.startswith(start)
-        assert Counter(map(bare, lines)) == Counter(bare(line.data) for line in (*one.lines, *other.lines[common:]))
+        at_least, at_most = bounds(one, other, common)
+        assert at_least <= Counter(map(bare, lines)) <= at_most
         for side in (one, other):
             assert is_subsequence([bare(line.data) for line in side.lines], list(map(bare, lines)))
         found, before = codes(folder, done.data), codes(folder, ours) | codes(folder, theirs)
@@ -166,3 +185,54 @@ def test_a_branch_merged_twice_brings_each_record_once(dialect: str, data: st.Da
         (main,) = sides_of(folder, first.data)
         again = merge(main, other, [line.data for line in other.lines])
         assert isinstance(again, Merged) and again.data == first.data
+
+
+@both
+@examples(30)
+@given(data=st.data())
+def test_a_merged_log_has_all_that_either_side_has(dialect: str, data: st.DataObject) -> None:
+    """Nobody has to know where the logs parted to merge one of them again."""
+    start, *logs = data.draw(apart(dialect))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        one, other = sides_of(folder, *logs)
+        first = merge(one, other)
+        assume(isinstance(first, Merged))
+        assert isinstance(first, Merged)
+        whole, begun = sides_of(folder, first.data, start)
+        for a, b in ((whole, one), (whole, other), (one, whole), (other, whole), (whole, begun), (whole, whole)):
+            again = merge(a, b)
+            assert isinstance(again, Merged) and (again.data, again.changes) == (first.data, [])
+
+
+@examples(40)
+@given(owners=st.lists(st.integers(0, 2), min_size=2, max_size=12), data=st.data())
+def test_branches_that_merge_each_other_over_and_over_end_with_each_record_once(
+    owners: list[int], data: st.DataObject
+) -> None:
+    """Three worktrees log runs and hooks, and take over what another one has, now and then, then all."""
+    logs = [START] * 3
+    everything = Counter(map(bare, START.splitlines()))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for second, owner in enumerate(owners, 2):
+            last = max(json.loads(line).get("run", 0) for line in logs[owner].splitlines())
+            record = lines(
+                at(last + 1, second, description=f"idea at {second}"), *data.draw(st.sampled_from([[], [HOOK]]))
+            )
+            everything += Counter(map(bare, record.splitlines()))
+            logs[owner] += record
+            if (source := data.draw(st.integers(0, 5))) < 3:
+                mine, their = sides_of(folder, logs[owner], logs[source])
+                done = merge(mine, their)
+                assert isinstance(done, Merged)
+                logs[owner] = done.data
+        for first, *rest in ((0, 1, 2), (2, 0, 1)):
+            whole = logs[first]
+            for other in rest:
+                mine, their = sides_of(folder, whole, logs[other])
+                done = merge(mine, their)
+                assert isinstance(done, Merged)
+                whole = done.data
+            assert Counter(map(bare, whole.splitlines())) == everything
+            assert not codes(folder, whole)

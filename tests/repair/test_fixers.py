@@ -108,6 +108,28 @@ def test_a_text_with_raw_newlines(end: bytes):
     assert outcome.text.data == FIRST + dumped(record) + (b"\r\n" if end == b"\r\n" else b"\n")
 
 
+TORN = (
+    b'{"run":2,"commit":"abc', b'{"run":2', b'{"run":2,"metric":1', b'{"run":2,"asi":{"a":1}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("torn", TORN)
+@pytest.mark.parametrize("end", [b"\n", b""])
+@pytest.mark.parametrize("whole", [[run(3, 90)], [run(3, 90, description='a {"b'), run(4, 80, asi={"run": 1})]])
+def test_a_torn_record_with_whole_ones_behind_it(torn: bytes, end: bytes, whole: list[Any]):
+    data = FIRST + torn + b"".join(map(dumped, whole)) + end
+    outcome = repaired(data)
+    assert outcome.refusal is None and outcome.text.data == FIRST + b"".join(dumped(one) + b"\n" for one in whole)
+
+
+def test_an_object_inside_a_torn_record_is_no_record():
+    torn = b'{"run":2,"metric":1,"status":"keep","asi":{"idea":"x","metrics":{"a":1}}'
+    assert repaired(FIRST + torn + b"\n").done == []
+    assert made(FIRST + torn, "L115") == FIRST
+    told = b'{"run":2,"description":"see ' + dumped(run(1, 100)) + b'"}'
+    assert repaired(FIRST + told + b"\n").done == []
+
+
 def test_torn_records_are_not_joined_with_the_next():
     data = FIRST + b'{"run":2,"description":"half\n' + lines(run(3, 90))
     assert repaired(data, "L103").done == []

@@ -334,14 +334,67 @@ with locked(lock_of(log)):
 """
 
 
-def test_a_writer_in_between_is_noticed(tmp_path: Path):
+@pytest.mark.parametrize("way", [("--safe", "--yes"), ("--select", "L113"), ("--select", "1")])
+def test_what_nobody_looked_at_is_planned_anew_for_a_log_that_grew(way: tuple[str, ...], tmp_path: Path):
+    path = log(tmp_path, lines(HEADER, run(1, 100), b"", run(2, 90)))
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), lines(b"", run(3, 80)).decode()], stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == b"locked\n"
+        done = ledger(tmp_path, "repair", *way, NAME)
+    assert done.code == 0, done
+    kept = [b""] if way[1] == "1" else []
+    assert path.read_bytes() == lines(HEADER, run(1, 100), run(2, 90), *kept, run(3, 80))
+    assert ledger(tmp_path, "repair", "--undo", NAME).code == 0
+
+
+def test_a_number_that_means_another_item_by_now_is_refused(tmp_path: Path):
     path = log(tmp_path, UNENDED)
+    more = "\n" + lines(b"", run(4, 80)).decode()
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path), more], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == b"locked\n"
+        done = ledger(tmp_path, "repair", "--select", "1", NAME)
+    assert done.code == 2 and "has changed, and its plan has other numbers" in done.err
+    assert path.read_bytes() == UNENDED + more.encode()
+
+
+@pytest.mark.parametrize("way", [("--review",), ("--safe",), ("--apply", "p.json")])
+def test_a_plan_that_somebody_saw_is_for_the_log_that_they_saw(way: tuple[str, ...], tmp_path: Path):
+    path = log(tmp_path, UNENDED)
+    assert ledger(tmp_path, "repair", "--plan", "p.json", NAME).code == 0
     more = "\n" + lines(run(4, 80)).decode()
     with subprocess.Popen([sys.executable, "-c", WRITER, str(path), more], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"locked\n"
-        done = ledger(tmp_path, "repair", "--safe", "--yes", NAME)
+        done = ledger(tmp_path, "repair", *way, NAME, stdin=b"y\n")
     assert done.code == 2 and "has changed since the plan was made" in done.err
     assert path.read_bytes() == UNENDED + more.encode()
+
+
+BUSY = """
+import json, sys, time
+from pathlib import Path
+from ledger.appending import append, lock_of, locked
+log = Path(sys.argv[1])
+for number in range(2, 10_000):
+    with locked(lock_of(log)):
+        record = {**json.loads(sys.argv[2]), "run": number, "timestamp": 1_700_000_000_000 + number}
+        append(log, json.dumps(record).encode() + b"\\n", log.stat().st_size)
+    print(number, flush=True)
+    time.sleep(0.01)
+"""
+
+
+def test_a_log_that_is_written_to_all_the_time_is_repaired(tmp_path: Path):
+    path = log(tmp_path, lines(HEADER, run(1, 100), b""))
+    command = [sys.executable, "-c", BUSY, str(path), json.dumps(run(1, 90))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None and writer.stdout.readline()
+        done = ledger(tmp_path, "repair", "--safe", "--yes", NAME)
+        assert done.code == 0 and "repaired" in done.out, done
+        writer.kill()
+        written = 2 + len(writer.stdout.read().split())
+    numbers = [json.loads(line)["run"] for line in path.read_bytes().splitlines()[1:]]
+    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) in (written, written + 1)
 
 
 def test_an_interrupted_repair_leaves_the_log_before_or_after(tmp_path: Path):
@@ -370,3 +423,73 @@ def test_a_folder_that_nobody_may_write_to(tmp_path: Path):
     finally:
         path.parent.chmod(0o700)
     assert done.code == 2 and "cannot write" in done.err and path.read_bytes() == TORN
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--undo", "--dialect", "codex"), ("--undo", "--yes"), ("--undo", "--metric", "ms", "--direction", "lower"),
+     ("--apply", "p.json", "--theirs"), ("--apply", "p.json", "--dialect", "codex"), ("--apply", "p.json", "--yes"),
+     ("--select", "L1", "--yes"), ("--plan", "p.json", "--db", "m.db"), ("--db", "m.db"), ("--yes",), ("--unit", "ms"),
+     ("--safe", "--yes", "-o", "x.jsonl", "--db", "m.db"), ("--name", "x"), ("-o", "x.jsonl"), ("--select", " , ")],
+)  # fmt: skip
+def test_an_option_that_would_mean_nothing_is_a_mistake(options: tuple[str, ...], tmp_path: Path):
+    path = log(tmp_path, UNENDED)
+    assert ledger(tmp_path, "repair", "--plan", "p.json", NAME).code == 0
+    before = names(tmp_path)
+    done = ledger(tmp_path, "repair", *options, NAME)
+    assert done.code == 2 and done.err.startswith("Usage: ledger repair") and done.out == "", done
+    assert names(tmp_path) == before and path.read_bytes() == UNENDED
+
+
+def test_a_log_with_two_names_is_not_parted(tmp_path: Path):
+    path = log(tmp_path, UNENDED)
+    (tmp_path / "other").hardlink_to(path)
+    done = ledger(tmp_path, "repair", "--safe", "--yes", NAME)
+    assert done.code == 2 and "has 2 names (hard links)" in done.err
+    assert path.read_bytes() == UNENDED and names(tmp_path) == {NAME, "other"}
+    assert ledger(tmp_path, "repair", "--safe", "--yes", "-o", "new.jsonl", NAME).code == 0
+    (tmp_path / "other").unlink()
+    assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0 and path.read_bytes() == SOUND
+
+
+def test_a_read_only_log_is_left_alone(tmp_path: Path):
+    path = log(tmp_path, UNENDED)
+    path.chmod(0o444)
+    done = ledger(tmp_path, "repair", "--safe", "--yes", NAME)
+    assert done.code == 2 and "is read-only" in done.err
+    assert path.read_bytes() == UNENDED and names(tmp_path) == {NAME}
+    path.chmod(0o644)
+    assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0
+    path.chmod(0o444)
+    assert ledger(tmp_path, "repair", "--undo", NAME).code == 2 and path.read_bytes() == SOUND
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_log_of_another_user(tmp_path: Path):
+    """Root leaves it to its owner; anybody else would take it from them."""
+    path = log(tmp_path, UNENDED)
+    path.chmod(0o666)
+    os.chown(path, 12_345, 54_321)
+    assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0
+    assert (path.stat().st_uid, path.stat().st_gid, path.read_bytes()) == (12_345, 54_321, SOUND)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_what_stands_beside_a_log_is_as_private_as_the_log(mode: int, tmp_path: Path):
+    path = log(tmp_path, lines(HEADER, run(1, 100), b'{"run":2,"metric":NaN}', b""))
+    path.chmod(mode)
+    assert ledger(tmp_path, "review", "accept", NAME, "L106", "--reason", "x").code == 0
+    assert ledger(tmp_path, "repair", "--plan", "p.json", NAME).code == 0
+    assert ledger(tmp_path, "repair", "--safe", "--yes", "-o", "new.jsonl", NAME).code == 0
+    assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0
+    made = {name: (tmp_path / name).stat().st_mode & 0o777 for name in names(tmp_path) if not name.endswith(".lock")}
+    assert len(made) == 6 and set(made.values()) == {mode}
+
+
+def test_a_decision_on_a_line_that_a_repair_changes_ends_aloud(tmp_path: Path):
+    log(tmp_path, lines(HEADER, run(1, 100), run(1, 90, commit="longer"), run(3, 80, commit="longer")))
+    assert ledger(tmp_path, "review", "accept", NAME, "R215", "--reason", "x").code == 0
+    done = ledger(tmp_path, "repair", "--select", "S405", NAME)
+    assert done.code == 0
+    assert done.err == "warning: R215 was accepted of line 3, which is another one now; see ledger check\n"
+    assert "R215" in ledger(tmp_path, "check", NAME).out

@@ -168,11 +168,19 @@ def test_the_hook_for_pre_commit_checks_the_logs_that_it_names(tmp_path: Path):
     log(tmp_path, BAD)
     log(tmp_path, BAD, "x/.auto/log.jsonl")
     log(tmp_path, b"", "x/.auto/log.jsonl.accepted.jsonl")
+    log(tmp_path, b"", "x/.auto/log.jsonl.repairs.jsonl")
+    log(tmp_path, b"", "x/notautoresearch.jsonl.accepted.jsonl")
     log(tmp_path, b"", "x/other.jsonl")
     names = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.jsonl")]
     grep = subprocess.run(
         ["grep", "-E", hook["files"]], input="\n".join(names), capture_output=True, text=True, check=True
     )
     chosen = sorted(grep.stdout.split())
-    assert chosen == [NAME, "x/.auto/log.jsonl"]
-    assert ledger(tmp_path, *hook["entry"].split()[1:], *chosen).code == 1
+    assert chosen == [NAME, "x/.auto/log.jsonl", "x/.auto/log.jsonl.accepted.jsonl"]
+    call = hook["entry"].split()[1:]
+    assert ledger(tmp_path, *call, *chosen).out.count("L106") == 2
+    assert ledger(tmp_path, *call, chosen[2]).code == 1, "a decision that was taken back"
+    assert ledger(tmp_path, "review", "accept", chosen[1], "L106", "--reason", "lost").code == 0
+    assert ledger(tmp_path, *call, chosen[2]).out.endswith("1 log, 1 sound; 0 errors, 0 warnings, 0 info, 1 accepted\n")
+    (tmp_path / "x/alone.jsonl.accepted.jsonl").write_bytes(BAD)
+    assert ledger(tmp_path, *call, "x/alone.jsonl.accepted.jsonl").code == 1, "it is a log, whatever it is called"
