@@ -24,8 +24,8 @@ class Outcome(NamedTuple):
     """Say what a sync did with one log.
 
     `status` is new, grown, unchanged, replaced, moved, waiting or refused; `reason` says why it was not taken.
-    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are no more
-    than the first of very many errors, and of other findings.
+    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are at most
+    the first MOST_ALIKE errors, and as many other findings.
     """
 
     path: Path
@@ -136,8 +136,8 @@ class Ingestion:
         decisions = read_decisions(self._file.path) if self._decisions is None else self._decisions
         self._found = mark(self._file.path, self._found, decisions)
         errors = [*mark(self._file.path, self._known, decisions), *self._found]
-        unkept = self._errors - len(self._known) - self._kept[True]
-        self._accepted = not unkept and not any(one.is_error for one in errors)
+        in_hand = len(self._known) <= MOST_ALIKE and self._errors == len(self._known) + self._kept[True]
+        self._accepted = in_hand and not any(one.is_error for one in errors)
         self._decisions = {}
 
     def _take(self, step: Step, writer: RowWriter) -> bool:
@@ -162,15 +162,17 @@ class Ingestion:
             if self._kept[found.is_error] < MOST_ALIKE:
                 self._kept[found.is_error] += 1
                 self._found.append(found)
-            if not self._errors or not self._failed:
+            if not self._failed:
                 writer.finding(found)
         self._reader.diagnostics.clear()
 
 
 def known_errors(raw: sqlite3.Connection, session: Session) -> list[Diagnostic]:
-    """Give the errors that are mirrored of a session already."""
-    sql = 'SELECT line, "column", code, name, message, source FROM diagnostic WHERE session = ? AND severity = ?'
-    rows = raw.execute(sql, (session.id, Severity.ERROR.value))
+    """Give the errors that are mirrored of a session already, or one more than MOST_ALIKE of them."""
+    sql = (
+        'SELECT line, "column", code, name, message, source FROM diagnostic WHERE session = ? AND severity = ? LIMIT ?'
+    )
+    rows = raw.execute(sql, (session.id, Severity.ERROR.value, MOST_ALIKE + 1))
     return [
         Diagnostic(line, column, code, name, Severity.ERROR, message, source)
         for line, column, code, name, message, source in rows

@@ -23,6 +23,11 @@ _WITH_BYTES = frozenset(("lines",))
 _MOST_BYTES = 1 << 28
 """Bytes of the largest value that a typed statement may make; a line of a log is a sixteenth of it."""
 
+_MOST_HELD = 3 << 28
+"""Bytes, about, of the rows of a typed statement that are held together; a million runs take less."""
+
+TOO_LONG = "the statement took too long and was stopped; --timeout gives it more time"
+
 _DIGITS = Context(prec=2_000)
 _READING_PRAGMAS = frozenset(
     (
@@ -232,12 +237,20 @@ def _readable(cursor: sqlite3.Cursor, end: float = math.inf) -> Rows:
         raise _refusal(error, "stopped", end) from None
 
 
+def held(rows: Rows) -> Rows:
+    """Yield rows that are going to be held together. Raises LedgerError when they come to more than memory may take."""
+    room = _MOST_HELD
+    for row in rows:
+        room -= 160 + sum(16 + len(cell) if isinstance(cell, str) else 16 for cell in row)
+        if room < 0:
+            raise LedgerError("the result is too large for a table; use --format csv or json, or a LIMIT")
+        yield row
+
+
 def _refusal(error: Exception, verb: str, end: float) -> BaseException:
     """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
-    if time.process_time() > end:
-        return LedgerError("the statement took too long and was stopped; --timeout gives it more time")
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-        return KeyboardInterrupt()
+        return LedgerError(TOO_LONG) if time.process_time() > end else KeyboardInterrupt()
     return LedgerError(f"the database {verb} the statement: {error}")
 
 

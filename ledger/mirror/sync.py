@@ -17,7 +17,7 @@ from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, Outcome, known_errors
 from ledger.mirror.store import Session
-from ledger.reader import Reader
+from ledger.reader import MOST_ALIKE, Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
 
 _REPLAY_ENDS = ("E354", "E355")
@@ -89,8 +89,9 @@ def _as_it_was(raw: sqlite3.Connection, known: Session, path: Path, status: str)
 
 
 def _accepted(raw: sqlite3.Connection, known: Session, path: Path) -> bool:
-    """Tell whether a person accepted every error of a session, whose log is at `path`."""
-    return not any(one.is_error for one in mark(path, known_errors(raw, known)))
+    """Tell whether a person accepted every error of a session, whose log is at `path`; of very many it is not asked."""
+    errors = known_errors(raw, known)
+    return len(errors) <= MOST_ALIKE and not any(one.is_error for one in mark(path, errors))
 
 
 def _differs(known: Session, path: Path) -> bool:
