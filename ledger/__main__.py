@@ -1,5 +1,17 @@
-"""Run the command line as `python -m ledger`."""
+"""Run the command line, as `python -m ledger` and as `ledger`."""
 
-from ledger.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Load the command line and run it; Ctrl-C while it loads is as quiet as later."""
+    try:
+        from ledger.cli import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("ledger: interrupted\n")
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -60,7 +60,10 @@ def decode_many(lines: list[bytes]) -> list[Any]:
     except orjson.JSONEncodeError:
         same = False
     if not same:
-        values = [value if _is_plain(value, line) else None for value, line in zip(values, lines, strict=True)]
+        values = [
+            value if value is not None and _is_plain(value, line) else None
+            for value, line in zip(values, lines, strict=True)
+        ]
         if None in values:  # only then can a line have taken part in a neighbour's value
             values = [None if value is None else orjson.loads(line) for value, line in zip(values, lines, strict=True)]
     if b"\\u0000" in b"".join(lines):

@@ -1,7 +1,7 @@
 """The one way from bytes to events: decode, judge by the rules, parse, fold. Reading never raises about data."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -11,7 +11,7 @@ from ledger.dialects.base import Dialect, Kind
 from ledger.dialects.codex import RUN_JSON, header
 from ledger.events import Event, Header, Lifecycle, Place, Runs, Unread
 from ledger.jsontext import BOM, WHITE, Decoded, Note, decode, decode_many, keys
-from ledger.rules import Rule, run_rules
+from ledger.rules import MOST_A_RECORD, Rule, left_out, run_rules
 from ledger.rules.record import Record
 from ledger.segment import Segment
 from ledger.source import MAX_LINE_BYTES, Block
@@ -21,6 +21,9 @@ TORN = "torn"
 BLANK = "blank"
 MOST_ALIKE = 100_000
 """Findings of one code that a reader holds; more than any block of lines has, so that who drains it misses none."""
+
+_EXACT_COLUMNS = 1 << 20
+"""Bytes of a line up to which a key that stands in it several times is told from its namesakes."""
 
 _NOTES = rules.index("note")
 _RECORDS = rules.index("record")
@@ -33,8 +36,8 @@ class Reader:
 
     `undecided` is (line of the first non-blank line, keys of the first record, whether it looks binary) for a log of no
     known protocol, whose lines are judged as lines only, or an empty one. The caller may drain
-    `diagnostics` at any time. Where nobody does, findings of a code past MOST_ALIKE are counted, and the last one
-    says at the end how many they are.
+    `diagnostics` at any time. Where nobody does, findings of a code past `most` are counted, and `finish` reports how
+    many they are, as a finding about the file as a whole: it is at no line, so that nobody can have accepted it.
     """
 
     def __init__(self, dialect: Dialect | None, state: State | None = None) -> None:
@@ -45,8 +48,9 @@ class Reader:
         self.records = 0
         self.torn = False
         self.run_json: bytes | None = None
+        self.most = MOST_ALIKE
         self._held: Counter[str] = Counter()
-        self._unlisted: dict[str, tuple[Diagnostic, int]] = {}
+        self.unlisted: dict[str, Diagnostic] = {}
 
     def configure(self, config: Mapping[str, Any], data: bytes) -> None:
         """Take a codex log's run.json as decoded: judge it, and open the log's one segment with it."""
@@ -111,10 +115,9 @@ class Reader:
         elif self.dialect is not None and not self.torn:
             for known, finding in run_rules(_ENDS.get(self.dialect.name, ()), self.state):
                 self._report(known, finding, self.state.last_line, b"")
-        for last, count in self._unlisted.values():
-            more = f"; {count:,} more like it are not listed" if count else ""
-            self.diagnostics.append(last._replace(message=last.message + more))
-        self._unlisted.clear()
+        for code, first in self.unlisted.items():
+            said = f"{self._held[code] - self.most:,} more of {code}, the first at line {first.line}, are not listed"
+            self.diagnostics.append(first._replace(line=0, column=1, message=said))
 
     def _fold(self, event: Event, record: Mapping[str, Any] | None) -> Event:
         apply(self.state, event, record)
@@ -138,8 +141,8 @@ class Reader:
             detail = "it has no newline yet" if readable else _first_error(notes)
             self._note(Note("torn", 1, detail), place, line)
             return Unread(place, TORN, None)
-        for note in notes if terminated else (*notes, Note("unterminated", len(line) + 1)):
-            self._note(note, place, line)
+        for note, more in _some(notes if terminated else (*notes, Note("unterminated", len(line) + 1))):
+            self._note(note, place, line, more)
         if isinstance(decoded.value, dict):
             self.state.region.note(decoded.value)
         if not readable or self.dialect is None:
@@ -186,28 +189,27 @@ class Reader:
         number = None if any(finding.key == "run" for _, finding in found) else raw.get("run")
         return self._fold(Unread(place, kind.name, number if type(number) is int else None), None)
 
-    def _note(self, note: Note, place: Place, line: bytes) -> None:
+    def _note(self, note: Note, place: Place, line: bytes, more: int = 0) -> None:
         for known in _NOTES[note.kind]:
             for finding in known.check(note):
-                self._report(known, finding, place.line, line)
+                said = finding._replace(message=finding.message + left_out(more)) if more else finding
+                self._report(known, said, place.line, line)
 
     def _report_all(self, found: list[tuple[Rule, Finding]], line: int, data: bytes) -> None:
         for known, finding in found:
             self._report(known, finding, line, data)
 
     def _report(self, known: Rule, finding: Finding, line: int, data: bytes) -> None:
-        if known.code in self._unlisted and self.diagnostics:
-            last, count = self._unlisted[known.code]
-            self._unlisted[known.code] = last, count + 1
+        if not self.diagnostics:
+            self._held.clear()
+        self._held[known.code] += 1
+        if known.code in self.unlisted:
             return
         column = finding.column or _column(data, finding.key)
         number = line if finding.line is None else finding.line
         found = Diagnostic(number, column, known.code, known.name, known.severity, finding.message, finding.source)
-        if not self.diagnostics:
-            self._held.clear()
-        self._held[known.code] += 1
-        if self._held[known.code] > MOST_ALIKE:
-            self._unlisted[known.code] = found, 0
+        if self._held[known.code] > self.most:
+            self.unlisted[known.code] = found
         else:
             self.diagnostics.append(found)
 
@@ -216,6 +218,15 @@ def _decode_bounded(line: bytes) -> Decoded:
     if len(line) > MAX_LINE_BYTES:
         return Decoded(None, (Note("length", 1, f"{len(line):,}"),))
     return decode(line)
+
+
+def _some(notes: tuple[Note, ...]) -> Iterable[tuple[Note, int]]:
+    """Give the first notes of each kind, the last of them with the number of those left out."""
+    if len(notes) <= MOST_A_RECORD:
+        return [(note, 0) for note in notes]
+    kinds = {kind: [note for note in notes if note.kind == kind] for kind in dict.fromkeys(note.kind for note in notes)}
+    chosen = ((alike[:MOST_A_RECORD], len(alike) - MOST_A_RECORD) for alike in kinds.values())
+    return [(note, max(0, more) if note is some[-1] else 0) for some, more in chosen for note in some]
 
 
 def _is_error(note: Note) -> bool:
@@ -249,12 +260,15 @@ def _topics(event: Event, kind: Kind) -> tuple[str, ...]:
 
 
 def _column(data: bytes, key: str | None) -> int:
-    """Find where a record's key stands, in bytes from 1: the record's own, else one further down; 1 if neither."""
+    """Find where a record's key stands, in bytes from 1: the record's own, else one further down; 1 if neither.
+
+    In a line of more than a megabyte it is the first text that reads like the key.
+    """
     if key is None:
         return 1
     quoted = b'"' + key.encode("utf-8", "replace") + b'"'
-    if data.count(quoted) == 1:
-        return data.find(quoted) + 1
+    if len(data) > _EXACT_COLUMNS or data.count(quoted) == 1:
+        return data.find(quoted) + 1 or 1
     places = [(depth, column) for name, column, depth, _ in keys(data) if name == key]
     return min(places, default=(0, 1))[1]
 

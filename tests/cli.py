@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +43,29 @@ def mirror_of(folder: Path) -> str:
     return str(folder / "mirror.db")
 
 
+def interrupted(folder: Path, *arguments: object) -> Result:
+    """Run a command that computes without end, interrupt it once it is at work, and say how it ended."""
+    with subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder, env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        while process.poll() is None and not _is_at_work(process.pid):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    return Result(process.returncode, out.decode(), err.decode())
+
+
+def _is_at_work(process: int) -> bool:
+    """Tell whether a process has computed for longer than any start takes; where that cannot be seen, wait."""
+    try:
+        times = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    except OSError:
+        time.sleep(3)
+        return True
+    return sum(map(int, times[11:13])) > 1.5 * os.sysconf("SC_CLK_TCK")
+
+
 def environment(folder: Path, **variables: str) -> dict[str, str]:
     """Give a command's whole environment: nothing of a developer's own settings."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
@@ -72,3 +97,10 @@ def log(folder: Path, data: bytes = SOUND, name: str = "autoresearch.jsonl") -> 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
+
+
+def assert_refused(done: Result, *words: str) -> None:
+    """Hold a command to have failed in one sentence that has these words."""
+    assert (done.code, done.out) == (2, ""), done
+    assert done.err.startswith("ledger: ") and done.err.count("\n") == 1, done.err
+    assert all(word in done.err for word in words), done.err

@@ -3,9 +3,7 @@
 import csv
 import json
 import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 
 from ledger.exports import FORMATS
 from ledger.mirror.views import VIEWS
-from tests.cli import COMMAND, HEADER, SAMPLES, Result, environment, ledger, lines, log, run
+from tests.cli import COMMAND, HEADER, SAMPLES, environment, interrupted, ledger, lines, log, run
 
 COMMANDS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events")
 COLUMNS = {view.name: view.columns for view in VIEWS}
@@ -215,17 +213,6 @@ def test_sql_that_fails(statement: str, reason: str, samples: Path):
 @pytest.mark.parametrize(("name", "out"), [("json", "[]\n"), ("csv", ""), ("table", ""), ("markdown", ""), ("tsv", "")])
 def test_sql_without_a_mirror(name: str, out: str, tmp_path: Path):
     assert ledger(tmp_path, "sql", "SELECT 1 AS one", "--format", name) == (0, out, note(tmp_path))
-
-
-def interrupted(folder: Path, *arguments: str) -> Result:
-    """Run a command, interrupt it once it is at work, and say how it ended."""
-    with subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    return Result(process.returncode, out.decode(), err.decode())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")

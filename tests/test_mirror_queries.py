@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import LedgerError
-from ledger.mirror import queries, store, views
+from ledger.mirror import queries, store, typed, views
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
@@ -210,7 +210,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
         with pytest.raises(LedgerError, match="the database refused the statement"):
-            queries.select(store.driver(connection), statement)
+            typed.select(store.driver(connection), statement)
     assert state_of(path.parent) == before
 
 
@@ -227,7 +227,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
 def test_the_database_answers_any_question(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
-        columns, rows = queries.select(store.driver(connection), statement)
+        columns, rows = typed.select(store.driver(connection), statement)
         assert columns and all(len(row) == len(columns) for row in rows)
 
 

@@ -11,6 +11,7 @@ from ledger.cli.options import dialect_option, format_option, heard, logs_of, st
 from ledger.diagnostics import Diagnostic
 from ledger.errors import LedgerError
 from ledger.log import Log, read_log
+from ledger.reader import MOST_ALIKE
 from ledger.rules import RULES, by_code
 
 MANY = 2_000
@@ -60,9 +61,10 @@ def _read(path: Path | None, dialect: str | None, keep: Callable[[str], bool], *
 def _with_fixes(path: Path, dialect: str | None, found: list[Diagnostic], *, whole: bool) -> list[Diagnostic]:
     """Look for fixes, where there is anything to fix; standard input cannot be read again for it.
 
-    Text says only how many there are: with very many findings that is not worth the time, unless the `whole` is asked.
+    Text says only how many there are: with very many findings that is not worth the time, unless the `whole` is asked;
+    and where not all findings are listed, it is not worth it at all.
     """
-    if not found or (len(found) > MANY and not whole):
+    if not found or len(found) > (MOST_ALIKE if whole else MANY):
         return found
     from ledger.repair.plan import fixable, with_fixes
     from ledger.repair.text import Text

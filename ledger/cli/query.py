@@ -12,9 +12,10 @@ from ledger.cli.options import db_option, format_option, stdout_text
 from ledger.cli.rows import filter_options, filters
 from ledger.cli.screen import screen_of
 from ledger.cli.trend import trend_of
+from ledger.cli.watch import watched
 from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
-from ledger.mirror import queries, store
+from ledger.mirror import queries, store, typed
 from ledger.mirror.engine import mirror_path, open_reader
 from ledger.mirror.place import show
 from ledger.mirror.raw import Raw
@@ -26,6 +27,8 @@ Above = Callable[[Sequence[Sequence[Any]], Screen], str]
 """Make lines of text from the rows that a table is going to show."""
 
 _FORMAT_NAMES = tuple(known.name for known in FORMATS)
+_BY_ROWS = frozenset(("json", "jsonl", "csv", "tsv"))
+"""The formats that are written row by row; the others hold all rows in memory."""
 
 
 def _make(view: View, *extra: Callable[[Any], Any], more: tuple[str, ...] = ()) -> click.Command:
@@ -105,7 +108,9 @@ def sql(statement: str, db: str | None, format_name: str, timeout: float) -> Non
     Example:
       ledger sql "SELECT path, count(*) AS findings FROM findings GROUP BY path"
     """
-    with _reading(db) as raw:
-        columns, rows = queries.select(raw, statement, timeout) if raw is not None else ((), iter(()))
+    with _reading(db) as raw, watched(timeout) as watch:
+        columns, rows = typed.select(raw, statement, timeout) if raw is not None else ((), iter(()))
+        if format_name not in _BY_ROWS:
+            rows = typed.held(rows)
         if columns or format_name == "json":  # any other format would write an empty header
-            _write(format_name, columns, rows)
+            _write(format_name, columns, watch.until_read(rows))

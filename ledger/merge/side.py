@@ -1,6 +1,7 @@
 """One of the logs to merge: its lines, each with what a merge must know of the record on it."""
 
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +71,7 @@ def read_side(path: Path, name: str, *, alone: bool = False) -> Side:
     terminated = True
     with _open(path, alone=alone) as file:
         reader, undecided = open_reader(file, None)
+        reader.most = sys.maxsize  # each line counts
         for block in file.blocks():
             data += block.lines
             terminated = block.terminated

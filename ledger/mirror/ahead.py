@@ -15,6 +15,9 @@ from ledger.state import Result, State
 
 _MOST_BYTES = 4 * 1024 * 1024
 
+_MOST_FOUND = 10_000
+"""Findings that are kept in hand until the transaction begins; a log with more is read within it."""
+
 
 class Frame(NamedTuple):
     """Keep of the state after an event what writing its rows needs."""
@@ -60,8 +63,13 @@ def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
     try:
         reader, undecided = open_reader(file, dialect)
         if reader.dialect is not None and reader.dialect.name == "autoresearch" and file.size <= _MOST_BYTES:
-            read = [(_kept(step), digest) for step, digest in steps(file, reader, 0, 0)]
-            return Ahead(file, reader, undecided, read)
+            read = []
+            for step, digest in steps(file, reader, 0, 0):
+                read.append((_kept(step), digest))
+                if len(reader.diagnostics) > _MOST_FOUND:
+                    break
+            else:
+                return Ahead(file, reader, undecided, read)
     except LedgerError:
         pass  # its transaction will say so
     except BaseException:

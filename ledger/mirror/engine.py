@@ -40,6 +40,7 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
         _synchronise(connection)
         if query_only:
             connection.execute("PRAGMA query_only = ON")
+            connection.set_progress_handler(lambda: 0, 1_000_000)  # lets Ctrl-C through while a query runs
         return connection
 
     engine = create_engine("sqlite+pysqlite://", creator=connect)
@@ -73,6 +74,8 @@ def translated(place: Place) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
+        if getattr(getattr(error, "orig", error), "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise KeyboardInterrupt from error
         raise explain(error, place) from error
     except server.failures() as error:
         raise explain(error, place) from error

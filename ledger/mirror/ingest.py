@@ -25,8 +25,8 @@ class Outcome(NamedTuple):
 
     `status` is new, grown, unchanged, updated (only what people decided about it), replaced, moved, waiting or refused;
     `reason` says why it was not taken.
-    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are no more
-    than the first of very many errors, and of other findings.
+    `runs` counts the session's runs, `pending` the bytes of a torn tail that is held back. `diagnostics` are at most
+    the first MOST_ALIKE errors, and as many other findings.
     """
 
     path: Path
@@ -164,6 +164,6 @@ class Ingestion:
             if self._kept[found.is_error] < MOST_ALIKE:
                 self._kept[found.is_error] += 1
                 self._found.append(found)
-            if not self._errors or not self._failed:
+            if not self._failed:
                 writer.finding(found)
         self._reader.diagnostics.clear()

@@ -1,4 +1,4 @@
-"""Questions to the mirror: a view, filtered and sorted, or SQL as it was typed."""
+"""Questions to the mirror: a view, filtered and sorted."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Context
@@ -8,14 +8,13 @@ from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.raw import Raw
 from ledger.mirror.server import Server
-from ledger.mirror.typed import readable, select
+from ledger.mirror.typed import readable
 from ledger.mirror.views import View
 from ledger.numbers import decimal
 from ledger.times import iso
 
 Rows = Iterator[Sequence[Any]]
 
-__all__ = ["Filters", "Rows", "exact_metrics", "query", "run_metrics", "select", "widen"]
 
 _RANGES = 100
 """Sessions up to which their rows are looked up range by range; beyond it all rows are looked at once."""

@@ -14,9 +14,12 @@ from ledger.mirror.server import Server, failures
 
 Rows = Iterator[Sequence[Any]]
 
-_LONG = "the statement took too long and was stopped; --timeout gives it more time"
+TOO_LONG = "the statement took too long and was stopped; --timeout gives it more time"
 _MOST_BYTES = 1 << 28
 """Bytes of the largest value that a typed statement may make; a line of a log is a sixteenth of it."""
+
+_MOST_HELD = 3 << 28
+"""Bytes, about, of the rows of a typed statement that are held together; a million runs take less."""
 
 _READING_PRAGMAS = frozenset(
     (
@@ -59,12 +62,20 @@ def readable(cursor: Rows, end: float = math.inf) -> Rows:
         raise _refusal(error, "stopped", end) from None
 
 
+def held(rows: Rows) -> Rows:
+    """Yield rows that are going to be held together. Raises LedgerError when they come to more than memory may take."""
+    room = _MOST_HELD
+    for row in rows:
+        room -= 160 + sum(16 + len(cell) if isinstance(cell, str) else 16 for cell in row)
+        if room < 0:
+            raise LedgerError("the result is too large for a table; use --format csv or json, or a LIMIT")
+        yield row
+
+
 def _refusal(error: Exception, verb: str, end: float) -> BaseException:
     """Say why a statement failed; Ctrl-C reaches the database first, which knows no better than to call it an error."""
-    if time.process_time() > end:
-        return LedgerError(_LONG)
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-        return KeyboardInterrupt()
+        return LedgerError(TOO_LONG) if time.process_time() > end else KeyboardInterrupt()
     return LedgerError(f"the database {verb} the statement: {error}")
 
 
@@ -85,7 +96,7 @@ def _authorizer() -> Callable[..., int]:
 
 _PLAIN = re.compile(r"\s*(explain|show)\b", re.IGNORECASE)
 """What only tells something and is no query, for which there is a cursor."""
-_TOO_LONG = "57014"
+_STOPPED = "57014"
 
 
 def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, ...], Rows]:
@@ -114,8 +125,8 @@ def _told(rows: Rows) -> Rows:
 def _refusal_there(error: Any, verb: str) -> LedgerError | Exception:
     """Say why a server would not; that the connection is lost is said elsewhere."""
     state = error.sqlstate or ""
-    if state == _TOO_LONG:
-        return LedgerError(_LONG)
+    if state == _STOPPED:
+        return LedgerError(TOO_LONG)
     if not state or state.startswith(("08", "57")):
         return error if isinstance(error, Exception) else LedgerError(str(error))
     reason = error.diag.message_primary or "no reason was given"

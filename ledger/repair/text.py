@@ -9,15 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from ledger.diagnostics import Diagnostic
+from ledger.errors import LedgerError
 from ledger.events import Event
 from ledger.jsontext import decode
 from ledger.log import events, open_reader
 from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of
 
+MOST_FOUND = 1_000_000
+"""Findings of one code that are dealt with at once, a matter of memory."""
+
 
 class Text:
-    """Hold a log that is to be repaired. Lines count from 1, offsets from 0; `ends` are past each line's newline."""
+    """Hold a log that is to be repaired. Lines count from 1, offsets from 0; `ends` are past each line's newline.
+
+    Raises LedgerError for a log with more findings of a code than MOST_FOUND.
+    """
 
     def __init__(self, data: bytes, dialect: str | None = None, run_json: bytes | None = None) -> None:
         self.data = data
@@ -40,9 +47,14 @@ class Text:
     def _judge(self) -> tuple[str | None, list[Diagnostic]]:
         with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
             reader, undecided = open_reader(file, self._asked, self.run_json)
+            reader.most = MOST_FOUND
             for _ in events(file, reader):
                 pass
             reader.finish(undecided)
+        if reader.unlisted:
+            raise LedgerError(
+                f"the log has more than {MOST_FOUND:,} findings of one code, too many to deal with at once"
+            )
         found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
         return reader.dialect.name if reader.dialect else None, found
 

@@ -11,6 +11,9 @@ from ledger.diagnostics import Finding, Severity
 
 Check = Callable[..., Iterable[Finding]]
 
+MOST_A_RECORD = 100
+"""Findings of one rule about one record that are listed; whoever has more is told how many."""
+
 
 class Rule(NamedTuple):
     """Hold a rule: `stage` is what it reads (`note`, `record`, `event`, `end`), `on` which of these."""
@@ -59,8 +62,24 @@ def index(stage: str) -> Mapping[str, tuple[Rule, ...]]:
 
 
 def run_rules(rules: Iterable[Rule], *arguments: Any) -> list[tuple[Rule, Finding]]:
-    """Apply rules to the same arguments and collect what they find."""
-    return [(known, finding) for known in rules for finding in known.check(*arguments)]
+    """Apply rules to the same arguments and collect what they find, of each rule no more than MOST_A_RECORD."""
+    found: list[tuple[Rule, Finding]] = []
+    for known in rules:
+        full, more = len(found) + MOST_A_RECORD, 0
+        for finding in known.check(*arguments):
+            if len(found) < full:
+                found.append((known, finding))
+            else:
+                more += 1
+        if more:
+            last = found[-1][1]
+            found[-1] = known, last._replace(message=last.message + left_out(more))
+    return found
+
+
+def left_out(count: int) -> str:
+    """Say behind a finding how many more like it there are."""
+    return f"; {count:,} more like it are not listed"
 
 
 # They register themselves.

@@ -46,12 +46,12 @@ def test_a_scene_sees_what_is_neither_before_nor_after(tmp_path: Path):
 
 
 def test_two_syncs_and_four_readers(tmp_path: Path):
-    assert load.crowd(tmp_path, 4).tried > 6
+    assert load.crowd(tmp_path, 4).tried >= 6
 
 
 def test_mutated_lines(tmp_path: Path):
     with mirror_at(tmp_path / "mirror.db") as mirror:
-        assert fuzz.lines(mirror, tmp_path, 500).tried >= 500
+        assert fuzz.lines(mirror, tmp_path, 300).tried >= 300
     assert fuzz.side_files(tmp_path, 2000).tried == 2000
 
 
