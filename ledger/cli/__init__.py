@@ -49,6 +49,7 @@ COMMANDS: dict[str, str] = {
     "serve": "serve:serve",
     "hook": "hook:hook",
     "merge": "merge:merge",
+    "import": "import_:import_",
     "db": "db:db",
 }
 """Every verb, with the module and name of its command."""
