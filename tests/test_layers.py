@@ -88,6 +88,7 @@ FENCES = {
     "jinja2": ("ledger.report.page",),
     "markupsafe": ("ledger.report.page",),
     "waitress": ("ledger.serve.server",),
+    "pyarrow": ("ledger.exports.lake.*",),
     "xlsxwriter": ("ledger.exports.workbook.*",),
 }  # fmt: skip
 """Where a library may be imported. What is not named here may be imported nowhere."""

@@ -56,7 +56,7 @@ def import_(file: str, output: str, **said: Any) -> None:
     Example:
       ledger import results.tsv --direction lower -o autoresearch.jsonl
       ledger import iterations.tsv --metric coverage --status hook-blocked=skip -o autoresearch.jsonl
-      ledger export --view lines --format csv --session NAME | ledger import - -o autoresearch.jsonl
+      ledger import lines.csv -o again.jsonl
     """
     path = None if file == STDIN else Path(file)
     source = _source(path)
