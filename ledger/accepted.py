@@ -40,6 +40,9 @@ class Decision(NamedTuple):
     at: str
 
 
+Decisions = Mapping[Key, Decision]
+
+
 def file_of(log: Path) -> Path:
     """Name the file with a log's decisions."""
     return side_file(log, WHAT)
@@ -92,9 +95,9 @@ def record_of(action: str, decision: Decision) -> dict[str, Any]:
     return {**made, "by": decision.by, "at": decision.at}
 
 
-def mark(log: Path, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+def mark(log: Path, found: Sequence[Diagnostic], decisions: Decisions | None = None) -> list[Diagnostic]:
     """Give the findings, each accepted one with its reason. Raises LedgerError if the decisions cannot be read."""
-    made = read(log)
+    made = read(log) if decisions is None else decisions
     codes = {key.code for key in made}
     asked = [one for one in found if one.code in codes]
     if not asked:

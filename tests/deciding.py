@@ -6,7 +6,7 @@ from typing import Any
 from ledger import accepted
 from ledger.accepted import Decision
 from ledger.log import read_log
-from ledger.sidefile import add_record, side_file
+from ledger.sidefile import add_record
 
 BY, AT = "ada", "2026-01-02T03:04:05.000Z"
 
@@ -15,14 +15,14 @@ def accept(log: Path, *codes: str, reason: str = "known") -> None:
     """Accept the findings of these codes, or all."""
     found = [one for one in read_log(log).diagnostics if one.code in codes or not codes]
     for (_, line, _), key in sorted(accepted.keys_of(log, found).items(), key=lambda pair: pair[0][1:]):
-        add_record(accepted.file_of(log), accepted.record_of("accept", Decision(key, line, reason, BY, AT)))
+        add_record(log, accepted.WHAT, accepted.record_of("accept", Decision(key, line, reason, BY, AT)))
 
 
 def drop(log: Path, *codes: str) -> None:
     """Take the decisions on these codes back."""
     for key, made in accepted.read(log).items():
         if key.code in codes:
-            add_record(accepted.file_of(log), accepted.record_of("drop", made))
+            add_record(log, accepted.WHAT, accepted.record_of("drop", made))
 
 
 def note_repair(log: Path, action: str = "repair") -> None:
@@ -30,4 +30,4 @@ def note_repair(log: Path, action: str = "repair") -> None:
     items: list[Any] = [{"code": "L106", "line": 3, "applicability": "unsafe", "description": "write 0"}]
     hashes = {"before": "0" * 64, "after": "f" * 64, "backup": f"{log.name}.00000000.bak"}
     record = {"action": action, "at": AT, "by": BY, **hashes, "items": items}
-    add_record(side_file(log, "repairs"), record)
+    add_record(log, "repairs", record)

@@ -16,6 +16,8 @@ from ledger.rules import RULES
 from tests.cli import ROOT
 from tests.pages import Shell, follow, steps
 
+FILES = {"tsv results.tsv", "tsv iterations.tsv"}
+"""What a reader saves on the way."""
 SCRIPT = ROOT / "scripts" / "gen_docs"
 
 
@@ -57,13 +59,13 @@ def test_a_stale_page_is_told(tmp_path: Path, pages: dict[str, str]):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the pages' commands are for a POSIX shell")
-@pytest.mark.parametrize("name", ["repair.md", "reports.md"])
+@pytest.mark.parametrize("name", ["import.md", "repair.md", "reports.md"])
 def test_what_is_shown_is_what_is_printed(name: str, tmp_path: Path):
     page = (ROOT / "docs" / name).read_text("utf-8")
     found = steps(page)
     assert len(found) > 8
     follow(Shell(tmp_path), found)
-    assert set(re.findall(r"^```(.*)$", page, re.MULTILINE)) <= {"console", "yaml", ""}
+    assert set(re.findall(r"^```(.*)$", page, re.MULTILINE)) <= {"console", "yaml", "", *FILES}
 
 
 def test_the_table_of_fixes():
@@ -73,7 +75,7 @@ def test_the_table_of_fixes():
     assert stated == {code: re.split(r"\W", RULES[code].doc.partition("Fix: ")[2])[0] for code in CODES}
 
 
-@pytest.mark.parametrize("name", ["repair.md", "reports.md"])
+@pytest.mark.parametrize("name", ["import.md", "repair.md", "reports.md"])
 def test_links_lead_somewhere(name: str):
     page = (ROOT / "docs" / name).read_text("utf-8")
     for target, anchor in re.findall(r"\]\((?!https:)([^)#]*)(?:#([^)]+))?\)", page):

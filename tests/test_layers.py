@@ -43,6 +43,7 @@ FLOORS = {
     "ledger.merge": 3,
     "ledger.mirror": 4,
     "ledger.exports": 5,
+    "ledger.importing": 5,
     "ledger.render": 5,
     "ledger.report": 5,
     "ledger.serve": 5,
@@ -64,6 +65,7 @@ EXPECTED = {
     ("ledger.mirror.ingest", "ledger.reader"),
     ("ledger.mirror.sync", "ledger.source"),
     ("ledger.exports", "ledger.exports.csv"),
+    ("ledger.importing", "ledger.importing.results"),
     ("ledger.render", "ledger.log"),
     ("ledger.cli.query", "ledger.mirror.views"),
     ("ledger.cli.state", "ledger.verdict"),
@@ -92,6 +94,7 @@ FENCES = {
     "anyio": ("ledger.mcp.*",),
     "jsonschema": ("ledger.mcp.desk",),
     "waitress": ("ledger.serve.server",),
+    "pyarrow": ("ledger.exports.lake.*",),
     "xlsxwriter": ("ledger.exports.workbook.*",),
 }  # fmt: skip
 """Where a library may be imported. What is not named here may be imported nowhere."""

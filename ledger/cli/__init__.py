@@ -51,6 +51,7 @@ COMMANDS: dict[str, str] = {
     "merge": "merge:merge",
     "mcp": "mcp:mcp",
     "skill": "skill:skill",
+    "import": "import_:import_",
     "db": "db:db",
 }
 """Every verb, with the module and name of its command."""

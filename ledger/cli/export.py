@@ -1,4 +1,4 @@
-"""`export`: logs written back from the mirror, a view's rows, or a workbook, over nothing that the mirror knows."""
+"""`export`: logs written back, a view's rows, a workbook or Parquet files, over nothing that the mirror knows."""
 
 import io
 import os
@@ -24,7 +24,7 @@ from ledger.mirror.store import Session
 from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
 
-_FORMATS = ("jsonl", "xlsx", "csv", "tsv", "markdown", "json")
+_FORMATS = ("jsonl", "xlsx", "csv", "tsv", "markdown", "json", "parquet")
 _WITH_BOM = ("csv", "tsv")
 
 
@@ -43,7 +43,7 @@ def export(
     log: str | None, every: bool, output: str, format_name: str, view: str | None, bom: bool, db: str | None,
     **narrowing: Any,
 ) -> None:  # fmt: skip
-    """Write a mirrored log back, byte for byte; or a view's rows; or a workbook of everything.
+    """Write a mirrored log back, byte for byte; or a view's rows; or a workbook or Parquet files of everything.
 
     A codex log exported to a folder comes with its run.json. With --all each log gets a folder of its own, in which it
     keeps its relative path. A mirrored log that holds anything else is never replaced, nor is the mirror.
@@ -52,16 +52,22 @@ def export(
     sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status is the
     runs' alone.
 
+    --format parquet brings a folder of Parquet files up to date: every view, or the one of --view, in folders by the
+    name of the metric. What was exported before stays as it is, unless its log was rewritten or forgotten.
+
     \b
     Example:
       ledger export autoresearch.jsonl -o copy.jsonl
       ledger export --all -o backup/
       ledger export --format xlsx -o summary.xlsx
+      ledger export --format parquet -o lake/
       ledger export --view runs --format csv --bom --status keep -o kept.csv
     """
     asked = Asked(log, every, output, format_name, view, bom, db, filters(**narrowing))
     if format_name == "xlsx":
         _export_workbook(asked)
+    elif format_name == "parquet":
+        _export_lake(asked)
     elif view is not None:
         _export_rows(asked, view)
     else:
@@ -125,6 +131,26 @@ def _export_workbook(asked: Asked) -> None:
             put(sys.stdout.buffer)
         else:
             replace_file(asked.file(raw), put)
+
+
+def _export_lake(asked: Asked) -> None:
+    asked.refuse(
+        (asked.output == "-", "parquet needs -o FOLDER"),
+        (asked.every, "--all is for logs: parquet has every session anyway"),
+        (asked.log is not None or asked.filters != Filters(), "parquet is of whole views: only --view narrows it"),
+        (asked.bom, "--bom is for csv and tsv"),
+    )
+    try:
+        from ledger.exports.lake.write import write
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise LedgerError("parquet needs its extra: pip install 'autoresearch-ledger[parquet]'") from None
+    names = [view.name for view in VIEWS] if asked.view is None else [asked.view]
+    with reading(asked.db) as raw:
+        if raw is not None:
+            for _ in progress(write(raw, Path(asked.output), names), "writing views", len(names)):
+                pass
 
 
 def _export_rows(asked: Asked, name: str) -> None:

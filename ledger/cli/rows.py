@@ -20,7 +20,8 @@ from ledger.times import parse_iso
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _moment(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+def moment(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Read an option's time as UTC milliseconds."""
     if value is None:
         return None
     read = parse_iso(value)
@@ -31,7 +32,7 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> int | N
 
 def _last_moment(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Read a time; a bare date is that day's last millisecond."""
-    start = _moment(context, parameter, value)
+    start = moment(context, parameter, value)
     if start is None or value is None:
         return None
     try:
@@ -47,7 +48,7 @@ _OPTIONS = (
     ),
     click.option("--metric", metavar="NAME", help="Only this metric."),
     click.option("--status", metavar="WORD", help="Only this status (runs) or state (sessions, events)."),
-    click.option("--since", metavar="TIME", callback=_moment, help="Only what was active at or after this time (UTC)."),
+    click.option("--since", metavar="TIME", callback=moment, help="Only what was active at or after this time (UTC)."),
     click.option(
         "--until",
         metavar="TIME",

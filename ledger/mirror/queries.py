@@ -190,9 +190,10 @@ def exact_metrics(raw: Raw, filters: Filters) -> dict[tuple[str, int], str]:
         f" JOIN session AS s ON s.id = r.id >> 32 {scope.replace('WHERE', 'WHERE (')})"
         " AND r.metric_residue IS NOT NULL"
     )
-    return {(path, line): _exact_text(metric, residue) for path, line, metric, residue in rows}
+    return {(path, line): exact_text(metric, residue) for path, line, metric, residue in rows}
 
 
-def _exact_text(metric: float, residue: float) -> str:
+def exact_text(metric: float, residue: float) -> str:
+    """Write a metric of which the nearest double leaves out a residue, to about thirty digits."""
     exact = _DIGITS.normalize(_DIGITS.add(decimal(metric), decimal(residue)))
     return f"{exact:f}" if 1e-9 < abs(exact) < 1e40 else str(exact)

@@ -1,0 +1,1 @@
+"""The views as Parquet files in a folder that later exports add to."""

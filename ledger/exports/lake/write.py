@@ -1,0 +1,128 @@
+"""Views exported to a folder of Parquet files, which later exports bring up to date by adding what is new.
+
+Every file has its name only once it is complete. A view of records has files a session, and gets another one for what
+was appended; the others are written anew. What is in the folder is written down last, a view at a time.
+"""
+
+import filecmp
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ledger.appending import locked
+from ledger.errors import LedgerError
+from ledger.exports.lake import manifest, paths
+from ledger.exports.lake.columns import LAYOUTS, Layout
+from ledger.exports.lake.manifest import Held, Shelf
+from ledger.exports.lake.parts import stage, stage_empty
+from ledger.mirror import portions, queries, store
+from ledger.mirror.queries import Filters
+from ledger.mirror.raw import Raw
+from ledger.mirror.store import Session
+from ledger.mirror.views import by_name
+from ledger.source import show_path
+
+_ALL, _NONE = "part-all.parquet", "part-none.parquet"
+
+
+def write(raw: Raw, lake: Path, views: Sequence[str]) -> Iterator[str]:
+    """Bring views in a folder up to date with the mirror, and yield each one's name when it is.
+
+    Raises LedgerError for a folder that holds anything else, or that another export is writing to.
+    """
+    try:
+        lake.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise LedgerError(f"{show_path(lake)} is no folder; name one with -o") from None
+    manifest.read(lake)  # so that no lock is left in a folder of others
+    busy = f"another export is writing to {show_path(lake)}; wait for it"
+    with locked(lake / manifest.LOCK, 0, busy):
+        shelves = manifest.read(lake)
+        manifest.sweep(lake, shelves)
+        manifest.save(lake, shelves)
+        sessions = store.every(raw)
+        for name in views:
+            update = _grow if name in portions.GROWING else _renew
+            shelves[name] = update(raw, lake, LAYOUTS[name], shelves.get(name), sessions)
+            manifest.save(lake, shelves)
+            yield name
+
+
+def _renew(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, _: Sequence[Session]) -> Shelf:
+    """Write a view anew; a file that would be the same stays as it is."""
+    folders = paths.Folders(layout.key or "", known.folders if known else {})
+    sort = () if layout.key is None else (layout.key,)
+    rows = queries.query(raw, by_name(layout.name), Filters(sort=sort))
+    staged = stage(lake, layout, folders, rows, _ALL) or [stage_empty(lake, layout, folders, _ALL)]
+    for file in staged:
+        there = lake / file.name
+        if there.is_file() and filecmp.cmp(file.temporary, there, shallow=False):
+            file.temporary.unlink()
+        else:
+            file.settle(lake)
+    files = [file.name for file in staged]
+    manifest.remove(lake, (known.all_files() if known else set()).difference(files))
+    return _shelf(layout, folders, files, {})
+
+
+def _grow(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, sessions: Sequence[Session]) -> Shelf:
+    """Add files for what the sessions have new; those of a session that was rewritten, or is gone, make way."""
+    before = known.sessions if known and known.columns == list(layout.columns) else {}
+    folders = paths.Folders(layout.key or "", known.folders if known else {})
+    after = {}
+    for session in sessions:
+        old, now = before.get(session.key), _held(raw, session)
+        kept = old if old and _stands(raw, lake, session, old, now) else None
+        files = kept.files if kept else ()
+        if kept is None or kept.size < now.size:
+            first = kept.lines + 1 if kept else 1
+            name = paths.part(session.key, first, f"{now.path}\0{now.sha256}")
+            staged = stage(lake, layout, folders, portions.portion(raw, layout.name, session.id, first), name)
+            manifest.remove(lake, set(old.files) if old and kept is None else set())
+            for file in staged:
+                file.settle(lake)
+            files += tuple(file.name for file in staged)
+        after[session.key] = now._replace(files=files)
+    nothing = []
+    if not any(held.files for held in after.values()):
+        empty = stage_empty(lake, layout, folders, _NONE)
+        empty.settle(lake)
+        nothing = [empty.name]
+    made = _shelf(layout, folders, nothing, after)
+    manifest.remove(lake, (known.all_files() if known else set()) - made.all_files())
+    return made
+
+
+def _held(raw: Raw, session: Session) -> Held:
+    """Say what the mirror holds of a session."""
+    whole, digest = session.size + session.tail_size, session.sha256
+    if session.tail_size:
+        digest = _sha256(raw, session, whole)
+    lines = session.lines + bool(session.tail_size)
+    return Held(session.path, session.dialect, whole, digest, bool(session.tail_size), lines, ())
+
+
+def _stands(raw: Raw, lake: Path, session: Session, old: Held, now: Held) -> bool:
+    """Tell whether what the files hold of a session is still so: its log is the same, or has only been appended to."""
+    if not all((lake / file).is_file() for file in old.files):
+        return False
+    if old._replace(files=()) == now:
+        return True
+    grown = (old.path, old.dialect) == (now.path, now.dialect) and not old.open and old.size < now.size
+    return grown and portions.grows(now.dialect) and _sha256(raw, session, old.size) == old.sha256
+
+
+def _sha256(raw: Raw, session: Session, size: int) -> str:
+    """Hash the first bytes of a session."""
+    digest = hashlib.sha256()
+    for data in store.stored(raw, session.id):
+        digest.update(data[:size])
+        size -= len(data[:size])
+    return digest.hexdigest()
+
+
+def _shelf(layout: Layout, folders: paths.Folders, files: list[str], sessions: dict[str, Held]) -> Shelf:
+    """Say what there is of a view now, with the folders that are in use."""
+    made = Shelf(list(layout.columns), {}, files, sessions)
+    used = {Path(file).parent.name for file in made.all_files()}
+    return made._replace(folders={name: value for name, value in folders.names().items() if name in used})

@@ -1,0 +1,23 @@
+"""Tables that other tools wrote, turned into logs: one file a kind of table. The tuple is the registry."""
+
+from ledger.importing import iterations, lines, results, runs
+from ledger.importing.source import Asked, Faults, Imported, Kind, Source
+
+KINDS: tuple[Kind, ...] = (lines.KIND, runs.KIND, results.KIND, iterations.KIND)
+
+
+def read(source: Source, asked: Asked) -> Imported | Faults:
+    """Make a log of a table, or say everything that keeps it from being one.
+
+    Raises LedgerError for what neither the table nor an option says.
+    """
+    if source.faults:
+        return source.faults
+    for kind in KINDS:
+        if kind.recognises(source.columns):
+            return kind.read(source, asked)
+    known = "; ".join(f"{kind.name}: {kind.columns}" for kind in KINDS)
+    return [(source.header, f"these columns are no table that can be imported, which are {known}")]
+
+
+__all__ = ["KINDS", "Asked", "Faults", "Imported", "Source", "read"]
