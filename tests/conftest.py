@@ -57,7 +57,9 @@ def each_mirror(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param == "postgresql":
         server: postgres.Postgres = request.getfixturevalue("server")
         made: dict[Path, str] = {}
-        monkeypatch.setattr(cli, "mirror_of", lambda folder: made.get(folder) or made.setdefault(folder, server.database(filled=False)))
+        monkeypatch.setattr(
+            cli, "mirror_of", lambda folder: made.get(folder) or made.setdefault(folder, server.database(filled=False))
+        )
 
 
 @pytest.fixture(scope="module")

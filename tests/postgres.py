@@ -61,6 +61,7 @@ class Postgres:
     def __init__(self, folder: Path, *, careless: bool = True) -> None:
         self.folder = folder
         self._count = 0
+        self._filled = False
         self._settings = (*_SETTINGS, *(_CARELESS if careless else ()))
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -79,7 +80,9 @@ class Postgres:
         if ours := self._ours():
             os.chown(self.folder, ours["user"], ours["group"])
         self.folder.chmod(0o755)
-        initdb = self.command("initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync")
+        initdb = self.command(
+            "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync"
+        )
         version = int(subprocess.check_output(self.command("postgres", "--version")).split()[2].split(b".")[0])
         people = ("--locale-provider=icu", "--icu-locale=en-US") if version >= 15 else ()
         subprocess.run([*initdb, "--locale=C.UTF-8", *people], check=True, capture_output=True, cwd="/", **self._ours())  # type: ignore[call-overload]
@@ -121,7 +124,8 @@ class Postgres:
         """Make a database and give its address; `filled` with the schema already, which saves time."""
         self._count += 1
         name = f"test{self._count}"
-        if filled and self._count == 1:
+        if filled and not self._filled:
+            self._filled = True
             self.sql("CREATE DATABASE filled TEMPLATE template0")
             with open_writer(mirror_path(self.url("filled"))):
                 pass
