@@ -134,6 +134,11 @@ class Postgres:
         return self.url(name)
 
 
+def database_of(url: str) -> str:
+    """Give the database's name in an address that `database` made."""
+    return url.split("/")[3].split("?")[0]
+
+
 @contextmanager
 def running(*, careless: bool = True) -> Iterator[Postgres]:
     """Run a server as long as it is needed."""

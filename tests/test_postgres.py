@@ -37,8 +37,8 @@ def mirror(url: str) -> Iterator[Mirror]:
         yield opened
 
 
-def ran(folder: Path, url: str, *arguments: object, **variables: str) -> cli.Result:
-    return cli.ledger(folder, *arguments, LEDGER_DB=url, **variables)
+def ran(folder: Path, url: str, *arguments: object) -> cli.Result:
+    return cli.ledger(folder, *arguments, LEDGER_DB=url)
 
 
 def at_work(folder: Path, url: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -81,11 +81,11 @@ def test_the_same_answers_as_from_a_file(tmp_path: Path, url: str) -> None:
             )
     assert found[0] == found[1]
     for words in (("sessions",), ("runs", "--wide"), ("export", "--all", "-o"), ("export", "--format", "xlsx", "-o")):
-        out = () if words[-1] != "-o" else (f"to-{words[-2]}",)
+        out = [f"to-{words[1]}"] if words[-1] == "-o" else []
         done = []
-        for folder, place in (("file", tmp_path / "mirror.db"), ("server", url)):
+        for folder, address in (("file", str(tmp_path / "mirror.db")), ("server", url)):
             (tmp_path / folder).mkdir(exist_ok=True)
-            done.append(ran(tmp_path / folder, str(place), *words, *out))
+            done.append(ran(tmp_path / folder, address, *words, *out))
         assert done[0] == done[1] and done[0].code == 0
     ours, theirs = (sorted(path.name for path in (tmp_path / one).rglob("*")) for one in ("file", "server"))
     assert ours == theirs
@@ -302,7 +302,7 @@ def test_a_database_without_a_mirror_is_answered_emptily_and_one_of_somebody_els
     assert ran(tmp_path, url, "runs", "--format", "json") == (0, "[]\n", note)
     assert ran(tmp_path, url, "verify", "--all")[::2] == (2, note.replace("note", "ledger"))
     assert ran(tmp_path, url, "forget", "x", "--yes").code == 2
-    database = url.split("/")[3].split("?")[0]
+    database = postgres.database_of(url)
     assert server.sql("SELECT count(*) FROM pg_class WHERE relname = 'session'", database) == "0"
     server.sql("CREATE TABLE session (a int)", database)
     code, _, err = ran(tmp_path, url, "sync", cli.log(tmp_path))
@@ -317,7 +317,7 @@ def test_creating_and_migrating_come_to_the_same(server: postgres.Postgres, tmp_
         with made.connect() as connection:
             way(connection)
         made.dispose()
-        words = server.command("pg_dump", "--schema-only", "--restrict-key=x", "-d", server.url(database_of(url)))
+        words = server.command("pg_dump", "--schema-only", "--restrict-key=x", "-d", server.url(postgres.database_of(url)))
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:  # an older pg_dump has no such option, nor the line that it is about
             words.remove("--restrict-key=x")
@@ -326,10 +326,6 @@ def test_creating_and_migrating_come_to_the_same(server: postgres.Postgres, tmp_
         with mirror_at(mirror_path(url)) as mirror:
             assert mirror.sync(cli.log(tmp_path)).status == "new"
     assert dumps[0] == dumps[1] and dumps[0].count("CREATE VIEW") == len(VIEWS)
-
-
-def database_of(url: str) -> str:
-    return url.split("/")[3].split("?", maxsplit=1)[0]
 
 
 def test_another_schema_is_told(url: str, mirror: Mirror, tmp_path: Path) -> None:
@@ -357,7 +353,7 @@ def test_what_does_not_work_is_one_sentence_without_the_password(
 ) -> None:
     server.sql("DROP ROLE guarded", check=False)
     server.sql("CREATE ROLE guarded LOGIN PASSWORD 'right'")
-    database, log = database_of(url), cli.log(tmp_path)
+    database, log = postgres.database_of(url), cli.log(tmp_path)
     quoted = CANARY.replace("%", "%25").replace("/", "%2F")
     addresses = {
         f"postgresql://guarded:{quoted}@/{database}?host={server.folder}": "refuses this user: password authentication",
@@ -367,7 +363,7 @@ def test_what_does_not_work_is_one_sentence_without_the_password(
         f"postgresql://keeper:{quoted}@localhost:port/x": "the mirror's address cannot be read",
         f"postgresql://keeper:{quoted}@h": "the mirror's address cannot be read",
         f"mysql://keeper:{quoted}@h/x": "a mirror is kept in SQLite or PostgreSQL",
-        f"postgresql://keeper:{quoted}@/x?host={server.folder}&sslmode={quoted}": "",
+        f"postgresql://keeper:{quoted}@/x?host={server.folder}&sslpassword={quoted}": "is not there",
     }
     for address, reason in addresses.items():
         for words in (
@@ -388,10 +384,10 @@ def test_what_does_not_work_is_one_sentence_without_the_password(
 
 
 def test_a_password_is_shown_and_kept_nowhere(server: postgres.Postgres, url: str, tmp_path: Path) -> None:
-    server.sql("DROP OWNED BY guarded; DROP ROLE guarded", database_of(url), check=False)
+    server.sql("DROP OWNED BY guarded; DROP ROLE guarded", postgres.database_of(url), check=False)
     server.sql(f"CREATE ROLE guarded LOGIN SUPERUSER PASSWORD '{CANARY}'")
     quoted = CANARY.replace("%", "%25").replace("/", "%2F")
-    address = f"postgresql://guarded:{quoted}@/{database_of(url)}?host={server.folder}"
+    address = f"postgresql://guarded:{quoted}@/{postgres.database_of(url)}?host={server.folder}"
     project = tmp_path / "project"
     project.mkdir()
     clone(project, "init", "-b", "main")
@@ -487,5 +483,5 @@ def wait_for(server: postgres.Postgres, url: str) -> None:
     """Wait until a client has begun to store rows."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ledger' AND query LIKE 'COPY %'"
     until = time.monotonic() + 30
-    while server.sql(sql, database_of(url)) == "0":
+    while server.sql(sql, postgres.database_of(url)) == "0":
         assert time.monotonic() < until
