@@ -61,6 +61,7 @@ class Postgres:
     def __init__(self, folder: Path, *, careless: bool = True) -> None:
         self.folder = folder
         self._count = 0
+        self._filled = False
         self._settings = (*_SETTINGS, *(_CARELESS if careless else ()))
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -123,13 +124,19 @@ class Postgres:
         """Make a database and give its address; `filled` with the schema already, which saves time."""
         self._count += 1
         name = f"test{self._count}"
-        if filled and self._count == 1:
+        if filled and not self._filled:
+            self._filled = True
             self.sql("CREATE DATABASE filled TEMPLATE template0")
             with open_writer(mirror_path(self.url("filled"))):
                 pass
         template = "filled" if filled else "template0"
         self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
+
+
+def database_of(url: str) -> str:
+    """Give the database's name in an address that `database` made."""
+    return url.split("/")[3].split("?")[0]
 
 
 @contextmanager

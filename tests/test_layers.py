@@ -15,6 +15,7 @@ LIMIT = 300
 
 FLOORS = {
     "ledger": 0,
+    "ledger.address": 0,
     "ledger.errors": 0,
     "ledger.diagnostics": 0,
     "ledger.numbers": 0,
@@ -86,7 +87,8 @@ FENCES = {
     "click": ("ledger.cli", "ledger.cli.*", "ledger.render"),
     "yaml": ("ledger.loop.settings",),
     "portalocker": ("ledger.appending",),
-    "platformdirs": ("ledger.mirror.engine",),
+    "platformdirs": ("ledger.mirror.place",),
+    "psycopg": ("ledger.mirror.server", "ledger.mirror.servertypes"),
     "jinja2": ("ledger.report.page",),
     "markupsafe": ("ledger.report.page",),
     "mcp": ("ledger.mcp.server",),
@@ -206,7 +208,7 @@ try:
 except SystemExit as done:
     assert done.code == 0, done.code
 assert {"orjson", "ledger.rules"} <= set(sys.modules)
-heavy = {"sqlalchemy", "alembic", "tabulate", "yaml", "platformdirs", "sqlite3"} & set(sys.modules)
+heavy = {"sqlalchemy", "alembic", "tabulate", "yaml", "platformdirs", "sqlite3", "psycopg"} & set(sys.modules)
 sys.exit(", ".join(sorted(heavy)) or 0)
 """
 YAML = """

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from alembic.script import ScriptDirectory
 from ledger.errors import LedgerError
 from ledger.mirror import engine, schema, store, views
 from ledger.mirror.engine import create, migrations_folder, open_reader, open_writer, upgrade
+from ledger.mirror.raw import Raw
 from ledger.mirror.verify import verify
 from tests.mirroring import mirror_at, plain
 from tests.mirrors import make
@@ -27,7 +27,7 @@ def script() -> ScriptDirectory:
     return ScriptDirectory.from_config(config)
 
 
-def described(raw: sqlite3.Connection) -> dict[str, Any]:
+def described(raw: Raw) -> dict[str, Any]:
     """Give a schema as SQLite understands it: names, columns, keys, indexes, views, and how each table is stored."""
     found: dict[str, Any] = {}
     for kind, name, sql in raw.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"):
@@ -74,7 +74,7 @@ def test_a_mirror_of_every_revision_is_kept() -> None:
     assert [path.stem for path in MIRRORS] == sorted(revision.revision for revision in script().walk_revisions())
 
 
-def counts(raw: sqlite3.Connection) -> dict[str, int]:
+def counts(raw: Raw) -> dict[str, int]:
     names = [
         row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     ]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ledger.address import for_others
 from ledger.errors import LedgerError
 from ledger.source import show_path
 from ledger.terminal import cut, plain
@@ -54,7 +55,7 @@ class Git:
             child = subprocess.Popen(
                 command,
                 cwd=self.folder,
-                env={**os.environ, **_QUIET, **(more or {})},
+                env=for_others({**os.environ, **_QUIET, **(more or {})}),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

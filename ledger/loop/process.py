@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from ledger.address import for_others
+
 LINGER = 0.5
 """Seconds that output may still come after a program has ended: a child of it may hold the pipe for ever."""
 
@@ -58,7 +60,7 @@ def run(
         child = subprocess.Popen(
             command,
             cwd=cwd,
-            env=env,
+            env=for_others(os.environ if env is None else env),
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merged else subprocess.PIPE,

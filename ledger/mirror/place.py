@@ -1,7 +1,6 @@
 """Where the mirror is: a SQLite file, or a database of a PostgreSQL server, whose password is never shown."""
 
 import os
-import re
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -17,8 +16,6 @@ Place = Path | URL
 _FILE_PREFIXES = ("sqlite:///", "sqlite+pysqlite:///")
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
 _SHOWN_PARAMETERS = ("host", "port")
-_PASSWORD = re.compile(r"^(?P<before>[a-z0-9+]+://[^/?#]*?):[^/?#]*@", re.IGNORECASE)
-_SECRET_PARAMETER = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?", re.IGNORECASE)
 
 
 def mirror_path(option: str | None) -> Place:
@@ -66,10 +63,3 @@ def show(place: Place) -> str:
     kept = {name: value for name, value in place.query.items() if name in _SHOWN_PARAMETERS}
     shown = place.set(drivername="postgresql", query=kept)._replace(password=None)
     return show_path(shown.render_as_string(hide_password=False))
-
-
-def without_password(address: str) -> str:
-    """Take the password out of an address as it was typed; a path, and an address without one, stay as they are."""
-    if "://" not in address:
-        return address
-    return _SECRET_PARAMETER.sub("", _PASSWORD.sub(r"\g<before>@", address)).rstrip("?&")

@@ -202,8 +202,6 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 _REASONS = {
-    "28": "{name} refuses this user: {reason}",
-    "3D000": "{name} is not there: {reason}",
     "42501": "{name} does not let this user do that: {reason}",
     "25006": "{name} is read-only; name another with --db",
     "53100": "the server's disk is full; {name} is as it was before",
@@ -211,6 +209,15 @@ _REASONS = {
     "40": "{name} was changed by another command at the same moment; try again",
     "57014": "a statement on {name} took too long and was stopped by the server",
 }
+_TURNED_AWAY = {
+    "authentication failed": "refuses this user",
+    "no password supplied": "refuses this user",
+    "role ": "refuses this user",
+    "pg_hba.conf": "refuses this user",
+    "database ": "is not there",
+}
+"""What is told of a connection that did not come to be, which has no code."""
+
 _LOST = "the server of {name} ended the connection; what was not finished left no trace; try again"
 
 
@@ -225,7 +232,8 @@ def explain(error: Exception, address: URL) -> LedgerError:
     if state.startswith(("08", "57P")) or (not state and _is_lost(cause)):
         return LedgerError(_LOST.format(name=name))
     if not state:
-        return LedgerError(f"{name} cannot be reached: {reason}")
+        how = next((how for words, how in _TURNED_AWAY.items() if words in reason), "cannot be reached")
+        return LedgerError(f"{name} {how}: {reason}")
     return LedgerError(f"{name} failed: {reason}")
 
 

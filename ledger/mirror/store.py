@@ -200,8 +200,8 @@ def blank(session_id: int, key: str, path: str, host: str | None = None, origin:
     return Session(session_id, key, path, None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0, host, origin)
 
 
-def add(connection: Raw, path: Path) -> int:
-    """Make the row of a new session and return its id."""
+def add(connection: Raw, path: Path) -> Session:
+    """Make the row of a new session and return it."""
     place = placed(connection, path)
     digest = hashlib.sha256(place["path"].encode()).hexdigest()
     near = connection.execute("SELECT key FROM session WHERE key BETWEEN ? AND ?", (digest[:8], digest[:8] + "g"))
@@ -209,7 +209,8 @@ def add(connection: Raw, path: Path) -> int:
     key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
     values = blank(0, key, **place)[1:]
     names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(values))
-    return int(connection.execute(f"INSERT INTO session ({names}) VALUES ({marks}) RETURNING id", values).fetchone()[0])
+    row = connection.execute(f"INSERT INTO session ({names}) VALUES ({marks}) RETURNING id", values).fetchone()
+    return Session(row[0], *values)
 
 
 def update(connection: Raw, session: Session) -> None:

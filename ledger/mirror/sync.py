@@ -213,15 +213,14 @@ def _load(
 ) -> Outcome:  # fmt: skip
     """Mirror a whole log, in place of what the mirror had of it."""
     reader, undecided = (ahead.reader, ahead.undecided) if ahead else open_reader(file, options.dialect)
-    session_id = store.add(raw, path) if known is None else known.id
-    if known is not None:
-        drop_derived(raw, session_id)
-        raw.execute("DELETE FROM block WHERE session = ?", (session_id,))
-    key = raw.execute("SELECT key FROM session WHERE id = ?", (session_id,)).fetchone()[0]
+    if known is None:
+        session = store.add(raw, path)
+    else:
+        session = store.blank(known.id, known.key, **store.placed(raw, path, known.id))
+        drop_derived(raw, known.id)
+        raw.execute("DELETE FROM block WHERE session = ?", (known.id,))
     codex = reader.dialect is not None and reader.dialect.name == "codex"
-    session = store.blank(session_id, key, **store.placed(raw, path, session_id))._replace(
-        run_json=reader.run_json if codex else None
-    )
+    session = session._replace(run_json=reader.run_json if codex else None)
     outcome = Ingestion(raw, file, reader, session, quarantine=options.quarantine, ahead=ahead).go(status, undecided)
     if codex and read_small(run_json_of(path)) != reader.run_json:
         raise LedgerError(f"{show_path(run_json_of(path))} was changed while it was read; run the command again")
