@@ -1,6 +1,7 @@
 """`export --format parquet`: the views' rows as other readers see them, added to, rewritten, interrupted, refused."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -26,6 +27,7 @@ from ledger.exports.lake.write import write
 from ledger.mirror.portions import GROWING
 from ledger.mirror.views import VIEWS
 from ledger.times import iso
+from tests import deciding
 from tests.cli import HEADER, SAMPLES, SOUND, environment, ledger, lines, log, run
 from tests.mirroring import Mirror, examples, mirror_at
 from tests.mirroring import write as write_log
@@ -97,7 +99,10 @@ def growing(found: dict[str, tuple[bytes, int]]) -> dict[str, tuple[bytes, int]]
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder whose mirror holds all samples, and `lake` with what was exported of it."""
     folder = tmp_path_factory.mktemp("samples").resolve()
-    assert ledger(folder, "sync", "--quarantine", SAMPLES).code == 0
+    for one in Path(shutil.copytree(SAMPLES, folder / "logs")).rglob("*.jsonl"):
+        deciding.accept(one)
+        deciding.note_repair(one)
+    assert ledger(folder, "sync", "--quarantine", "logs").code == 0
     assert ledger(folder, "export", "--format", "parquet", "-o", "lake") == (0, "", "")
     return folder
 

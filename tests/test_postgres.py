@@ -14,7 +14,7 @@ import pytest
 
 from ledger.address import for_others, without_password
 from ledger.errors import LedgerError
-from ledger.mirror import engine, origin, queries, schema, store
+from ledger.mirror import engine, origin, queries, schema, store, typed
 from ledger.mirror import server as server_module
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import mirror_path, show
@@ -80,7 +80,8 @@ def test_the_same_answers_as_from_a_file(tmp_path: Path, url: str) -> None:
                 (rows, sorts, wide[0], sorted(map(repr, wide[1])), metrics, [mirror.export(log) for log in logs])
             )
     assert found[0] == found[1]
-    for words in (("sessions",), ("runs", "--wide"), ("export", "--all", "-o"), ("export", "--format", "xlsx", "-o")):
+    calls: list[tuple[str, ...]] = [("sessions",), ("runs", "--wide"), ("export", "--all", "-o")]
+    for words in (*calls, ("export", "--format", "xlsx", "-o")):
         out = [f"to-{words[1]}"] if words[-1] == "-o" else []
         done = []
         for folder, address in (("file", str(tmp_path / "mirror.db")), ("server", url)):
@@ -268,7 +269,7 @@ def test_typed_sql_only_reads(url: str, tmp_path: Path) -> None:
         with open_reader(mirror_path(url)) as connection:
             assert connection is not None
             with pytest.raises(LedgerError, match="the database refused the statement"):
-                list(queries.select(store.driver(connection), statement, 30)[1])
+                list(typed.select(store.driver(connection), statement, 30)[1])
     assert ran(tmp_path, url, "runs", "--format", "csv").out == before
     for statement in ("SELECT 1 AS one", "SELECT '50%' AS one;", "WITH a AS (SELECT 1 AS one) TABLE a -- so"):
         assert ran(tmp_path, url, "sql", statement, "--format", "csv").out.splitlines()[0] == "one"
@@ -317,7 +318,9 @@ def test_creating_and_migrating_come_to_the_same(server: postgres.Postgres, tmp_
         with made.connect() as connection:
             way(connection)
         made.dispose()
-        words = server.command("pg_dump", "--schema-only", "--restrict-key=x", "-d", server.url(postgres.database_of(url)))
+        words = server.command(
+            "pg_dump", "--schema-only", "--restrict-key=x", "-d", server.url(postgres.database_of(url))
+        )
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:  # an older pg_dump has no such option, nor the line that it is about
             words.remove("--restrict-key=x")

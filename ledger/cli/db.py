@@ -136,13 +136,17 @@ def backup(output: str, db: str | None) -> None:
         if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
             raise LedgerError(f"{show_path(target)} is {what}; name another file")
         with beside(target) as temporary:
-            if isinstance(raw, sqlite3.Connection):
-                with closing(sqlite3.connect(temporary)) as copy:
-                    raw.backup(copy)
-            else:
-                for _ in progress(copy_sessions(raw, temporary), "backup", len(store.every(raw))):
-                    pass
+            _copy(raw, temporary)
     click.echo(f"wrote {show_path(target)}")
+
+
+def _copy(raw: store.Raw, target: Path) -> None:
+    if isinstance(raw, sqlite3.Connection):
+        with closing(sqlite3.connect(target)) as copy:
+            raw.backup(copy)
+    else:
+        for _ in progress(copy_sessions(raw, target), "backup", len(store.every(raw))):
+            pass
 
 
 @db.command()

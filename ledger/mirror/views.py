@@ -232,8 +232,7 @@ JOIN session AS s ON s.id = v.run_id >> 32
         """
 SELECT s.path, d.line, d."column", d.code, d.name, d.severity, d.message,
   CASE WHEN d.accepted IS NULL THEN 0 ELSE 1 END AS accepted, a.reason{order}
-FROM diagnostic AS d
-JOIN session AS s ON s.id = d.session
+FROM diagnostic AS d JOIN session AS s ON s.id = d.session
 LEFT JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted
 """,
         'path, line, "column", id',
@@ -247,8 +246,7 @@ LEFT JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted
         """
 SELECT s.path, coalesce(d.line, a.line) AS line, a.code, a.source, a.reason, a."by", a.at,
   CASE WHEN d.line IS NULL THEN 0 ELSE 1 END AS found
-FROM acceptance AS a
-JOIN session AS s ON s.id = a.session
+FROM acceptance AS a JOIN session AS s ON s.id = a.session
 LEFT JOIN (
   SELECT session, accepted, min(line) AS line FROM diagnostic WHERE accepted IS NOT NULL GROUP BY session, accepted
 ) AS d ON d.session = a.session AND d.accepted = a.number

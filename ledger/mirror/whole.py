@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledger.mirror import store
+from ledger.mirror import sides, store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.place import Place
 from ledger.mirror.raw import Raw
@@ -34,5 +34,6 @@ def copy_sessions(raw: Raw, target: Path) -> Iterator[Session]:
                 for data in store.stored(raw, session.id):
                     apart.execute("INSERT INTO block VALUES (?, ?, ?, ?)", (session.id, start, len(data), data))
                     start += len(data)
+                sides.keep(apart, session.id, sides.stored(raw, session.id))
                 ingest_stored(apart, session)
             yield session
