@@ -138,7 +138,7 @@ def test_the_mirrors_own_place(tmp_path: Path):
             "is no SQLite database, or a damaged one",
         ),
         ("folder/", b"", "/folder "),
-        ("postgresql://x/y", None, "this version keeps its mirror in SQLite; postgresql is no SQLite address"),
+        ("mysql://x/y", None, "a mirror is kept in SQLite or PostgreSQL, and mysql is neither"),
         (":memory:", None, "the mirror must be a file: give --db a path"),
     ],
 )
