@@ -86,9 +86,7 @@ def bench() -> Any:
 def timed(*words: object, url: str = "") -> float:
     """Run a program and give the seconds that it took."""
     started = time.perf_counter()
-    subprocess.run(
-        list(map(str, words)), env={**os.environ, "LEDGER_DB": url}, stdout=subprocess.DEVNULL, check=True
-    )
+    subprocess.run(list(map(str, words)), env={**os.environ, "LEDGER_DB": url}, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - started
 
 
@@ -137,7 +135,9 @@ def questions(server: postgres.Postgres, folder: Path, runs: int) -> None:
         there, here = (statistics.median(timed(*asked, url=one) for _ in range(3)) for one in (url, file))
         print(f"{' '.join(map(str, words))[-60:]:<40} server {there:6.2f} s   file {here:6.2f} s")
     for view in ("sessions", "compare", "streaks"):
-        print(f"\n{view}:\n" + server.sql(f"SET jit = off; EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM {view}", database))
+        print(
+            f"\n{view}:\n" + server.sql(f"SET jit = off; EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM {view}", database)
+        )
 
 
 def main() -> None:

@@ -136,7 +136,7 @@ class Postgres:
 
 def database_of(url: str) -> str:
     """Give the database's name in an address that `database` made."""
-    return url.split("/")[3].split("?")[0]
+    return url.split("/")[3].split("?", maxsplit=1)[0]
 
 
 @contextmanager

@@ -30,6 +30,7 @@ def mirrored(folder: Path, data: bytes = SOUND) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_sync_new_grown_unchanged(tmp_path: Path):
     path = log(tmp_path)
     assert ledger(tmp_path, "sync", "autoresearch.jsonl") == (0, synced("new", 4, 3), "")
@@ -41,6 +42,7 @@ def test_sync_new_grown_unchanged(tmp_path: Path):
     assert [one["path"] for one in sessions(tmp_path)] == [str(path.resolve())]
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
     log(tmp_path, BAD, "a/autoresearch.jsonl")
     good = log(tmp_path, SOUND, "b/autoresearch.jsonl")
@@ -54,6 +56,7 @@ def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
     assert [one["path"] for one in sessions(tmp_path)] == [str(good.resolve())]
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_quarantine(tmp_path: Path):
     path = log(tmp_path, BAD)
     code, out, err = ledger(tmp_path, "sync", "--quarantine", ".")
@@ -63,6 +66,7 @@ def test_quarantine(tmp_path: Path):
     assert [one["errors"] for one in sessions(tmp_path)] == [1]
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_a_torn_tail_waits(tmp_path: Path):
     path = log(tmp_path, SOUND + TORN)
     warning = f"warning: {path.name}: 13 bytes of an unfinished last line wait for the next sync\n"
@@ -138,7 +142,7 @@ def test_the_mirrors_own_place(tmp_path: Path):
             "is no SQLite database, or a damaged one",
         ),
         ("folder/", b"", "/folder "),
-        ("postgresql://x/y", None, "this version keeps its mirror in SQLite; postgresql is no SQLite address"),
+        ("mysql://x/y", None, "a mirror is kept in SQLite or PostgreSQL, and mysql is neither"),
         (":memory:", None, "the mirror must be a file: give --db a path"),
     ],
 )
@@ -200,6 +204,7 @@ def test_what_is_not_mirrored(command: str, tmp_path: Path):
     assert ledger(tmp_path, command, "no.jsonl") == (2, "", reason)
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_export(tmp_path: Path):
     path = mirrored(tmp_path, lines(b'{"type": "config", "name": "\\u00e9", "metricName":"m","bestDirection":"lower"}'))
     data = path.read_bytes()
@@ -253,6 +258,7 @@ def test_export_refuses(arguments: tuple[str, ...], reason: str, tmp_path: Path)
     assert err.endswith(reason)
 
 
+@pytest.mark.usefixtures("each_mirror")
 def test_forget(tmp_path: Path):
     path = mirrored(tmp_path)
     question = f"Drop {path.name} from the mirror? [y/N]: "

@@ -80,7 +80,7 @@ EXPECTED = {
 
 FENCES = {
     "orjson": ("ledger.jsontext", "ledger.dialects.*", "ledger.exports.*", "ledger.render", "ledger.cli.*",
-               "ledger.mirror.foldtext"),
+               "ledger.mirror.copying", "ledger.mirror.foldtext"),
     "sqlalchemy": ("ledger.mirror.*", "migrations.*"),
     "alembic": ("ledger.mirror.engine", "migrations.*"),
     "tabulate": ("ledger.exports.grid",),

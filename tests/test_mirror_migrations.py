@@ -141,7 +141,7 @@ def test_an_upgrade_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "mirror.db"
     with mirror_at(path) as mirror:
         before = described(mirror.raw)
-    monkeypatch.setattr(views, "create_statements", lambda: ["CREATE TABLE half_way (a)", "CREATE nonsense"])
+    monkeypatch.setattr(views, "create_statements", lambda **_: ["CREATE TABLE half_way (a)", "CREATE nonsense"])
     with pytest.raises(LedgerError, match="syntax error"), open_writer(path) as connection:
         upgrade(connection)
     with closing(plain(path)) as raw:

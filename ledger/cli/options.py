@@ -20,7 +20,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DIALECTS = ("autoresearch", "state-protocol", "codex")
 
 db_option = click.option(
-    "--db", metavar="PATH", help="The mirror: a path or a SQLite URL [default: $LEDGER_DB, else the user data folder]."
+    "--db",
+    metavar="PATH|URL",
+    help="The mirror: a file, or postgresql://USER@HOST/DATABASE [default: $LEDGER_DB, else the user data folder].",
 )
 dialect_option = click.option("--dialect", type=click.Choice(DIALECTS), help="Read the log as this protocol.")
 

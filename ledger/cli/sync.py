@@ -34,12 +34,14 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     """Mirror logs into the database, reading only what was appended.
 
     A log with errors that nobody accepted is refused whole (exit 1); other logs still sync. What people decided about a
-    log is mirrored with it. PATH is a log or a folder to search.
+    log is mirrored with it. PATH is a log or a folder to search. Many may sync into one database of a PostgreSQL server
+    at once.
 
     \b
     Example:
       ledger sync ~/experiments
       ledger sync --quarantine damaged/autoresearch.jsonl
+      ledger sync . --db postgresql://ada@db.example.org/experiments
     """
     if "-" in paths:
         raise click.UsageError("sync mirrors files; standard input has no place to come back to")

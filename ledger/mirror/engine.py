@@ -165,26 +165,23 @@ def _synchronise(raw: sqlite3.Connection) -> None:
 
 def _version(connection: Connection, place: Place) -> str | None:
     """Read the schema's revision; None for an empty database. Raises LedgerError for any other database."""
-    raw = driver(connection)
-    sql = (
-        _THERE if isinstance(raw, Server) else "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')"
-    )
-    made = raw.execute(sql).fetchall()
+    made = connection.exec_driver_sql(_MADE if isinstance(place, Path) else _MADE_THERE).all()
     names = {name for kind, name in made if kind == "table"}
     if len(names) < len(made):  # they would do as they like whenever ledger writes
         raise LedgerError(f"{show(place)} has triggers, which ledger never makes; name another mirror with --db")
     if schema.VERSION_TABLE in names and "session" in names:
-        found = raw.execute(f"SELECT version_num FROM {schema.VERSION_TABLE}").fetchone()
-        return str(found[0] if found else None)
+        return str(connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalar_one_or_none())
     if names if isinstance(place, Path) else names & schema.metadata.tables.keys():
         raise LedgerError(f"{show(place)} is a database, but no mirror of ledger; name another with --db")
     return None
 
 
-_THERE = """
+_MADE = "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')"
+_MADE_THERE = f"""
 SELECT 'table', relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v')
 UNION ALL SELECT 'trigger', tgname FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND NOT tgisinternal
+  AND relname IN ({", ".join(f"'{name}'" for name in schema.metadata.tables)})
 """
 
 
@@ -199,8 +196,7 @@ def _refuse_newer(version: str, place: Place) -> None:
 def _is_current(connection: Connection, place: Place) -> bool:
     """Tell whether there is a mirror, on a server. Raises LedgerError for a file that is empty, and an old mirror."""
     version = _version(connection, place)
-    if isinstance(place, Path):
-        connection.rollback()
+    connection.rollback()
     if version is None and isinstance(place, Path):
         raise LedgerError(f"{show_path(place)} is an empty database; run ledger sync to fill it")
     if version not in (None, schema.REVISION):

@@ -46,7 +46,7 @@ def test_a_port_that_is_taken(tmp_path: Path):
         ((".", "--port", "65536"), "65536 is not in the range"),
         ((".", "--port", "-1"), "-1 is not in the range"),
         (("--db", "autoresearch.jsonl", "--port", "0"), "is no SQLite database"),
-        (("--db", "postgresql://x/y", "--port", "0"), "keeps its mirror in SQLite"),
+        (("--db", "mysql://x/y", "--port", "0"), "is kept in SQLite or PostgreSQL"),
     ],
 )
 def test_mistakes_in_the_call(tmp_path: Path, arguments: tuple[str, ...], reason: str):
