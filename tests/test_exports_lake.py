@@ -241,6 +241,19 @@ def test_a_decision_changes_what_was_exported(opened: Mirror, tmp_path: Path):
     assert [row["status"] for row in held(tmp_path / "lake", "runs")] == ["keep"]
 
 
+def test_rows_that_another_schema_derived_are_taken_anew(opened: Mirror, tmp_path: Path):
+    lake = tmp_path / "lake"
+    opened.sync(log(tmp_path))
+    export(opened, lake)
+    before = growing(files(lake))
+    path = lake / manifest.NAME
+    path.write_text(path.read_text("utf-8").replace('"revision":"', '"revision":"x'), "utf-8")
+    export(opened, lake)
+    agree(opened, lake)
+    after = growing(files(lake))
+    assert after.keys() == before.keys() and all(after[name][1] > before[name][1] for name in before)
+
+
 def test_exact_numbers_and_runs_past_every_column(opened: Mirror, tmp_path: Path):
     long = b'{"run":18446744073709551616,"commit":"abc1234","metric":0.10000000000000000001,"status":"keep"}'
     path = log(tmp_path, lines(HEADER, run(1, 0.5), long))

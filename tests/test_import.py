@@ -323,6 +323,44 @@ def test_the_mirror_shows_what_the_table_says(mirror: Mirror, folder: Path, draw
         mirror.forget(path)
 
 
+PIECES = [
+    b"\t",
+    b"\n",
+    b'"',
+    b",",
+    b"\r",
+    b"\0",
+    b"\xff",
+    b"#",
+    b"status",
+    b"commit",
+    b"1e309",
+    b"-",
+    b"'=",
+    b"\xe2\x80\xa8",
+]
+RUNS = (
+    b"path,line,segment,run,status,metric,delta_pct,best_so_far,is_best,commit,description,at,confidence\n"
+    b"/a,2,0,1,keep,1.5,0,1.5,true,abc1234,an idea,2026-05-06T12:00:00.000Z,\n"
+)
+LINES = b'path,line,kind,data\n/a,1,config,"{""type"":""config""}\n"\n'
+
+
+@examples(400)
+@given(
+    table=st.sampled_from([RESULTS, ITERATIONS, RUNS, LINES]),
+    edits=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), st.sampled_from(PIECES)), max_size=4),
+)
+def test_whatever_the_bytes_there_is_a_log_or_a_reason(table: bytes, edits: list[tuple[int, int, bytes]]) -> None:
+    for start, length, piece in edits:
+        table = table[:start] + piece + table[start + length :]
+    made = read(Source.of("t.tsv", table), Asked("lower", "m"))
+    if isinstance(made, list):
+        assert made and all(0 < line <= table.count(b"\n") + 1 and reason for line, reason in made)
+    else:
+        assert made.data.endswith(b"\n") or made.data.startswith(b"{")
+
+
 def as_csv(mirror: Mirror, view: str, path: Path) -> bytes:
     """Write a view's rows as `export --format csv` does."""
     stream = io.StringIO(newline="")

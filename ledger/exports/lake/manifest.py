@@ -35,8 +35,12 @@ class Held(NamedTuple):
 
 
 class Shelf(NamedTuple):
-    """Hold what there is of a view: its columns, whose each folder is, and its files; those of sessions are theirs."""
+    """Hold what there is of a view: its columns, whose each folder is, and its files; those of sessions are theirs.
 
+    `revision` is the schema of the mirror whose rows they hold: another one may have derived other rows.
+    """
+
+    revision: str
     columns: list[str]
     folders: dict[str, str | None]
     files: list[str]
@@ -68,7 +72,7 @@ def read(lake: Path) -> dict[str, Shelf]:
 
 def _shelf(value: dict[str, Any]) -> Shelf:
     sessions = {key: Held(**{**held, "files": tuple(held["files"])}) for key, held in value["sessions"].items()}
-    return Shelf(value["columns"], value["folders"], value["files"], sessions)
+    return Shelf(value["revision"], value["columns"], value["folders"], value["files"], sessions)
 
 
 def save(lake: Path, shelves: dict[str, Shelf]) -> None:

@@ -15,7 +15,7 @@ from ledger.exports.lake import manifest, paths
 from ledger.exports.lake.columns import LAYOUTS, Layout
 from ledger.exports.lake.manifest import Held, Shelf
 from ledger.exports.lake.parts import stage, stage_empty
-from ledger.mirror import portions, queries, store
+from ledger.mirror import portions, queries, schema, store
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session
@@ -67,7 +67,8 @@ def _renew(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, _: Sequenc
 
 def _grow(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, sessions: Sequence[Session]) -> Shelf:
     """Add files for what the sessions have new; those of a session that was rewritten, or is gone, make way."""
-    before = known.sessions if known and known.columns == list(layout.columns) else {}
+    alike = known is not None and (known.revision, known.columns) == (schema.REVISION, list(layout.columns))
+    before = known.sessions if known and alike else {}
     folders = paths.Folders(layout.key or "", known.folders if known else {})
     after = {}
     for session in sessions:
@@ -123,6 +124,6 @@ def _sha256(raw: Raw, session: Session, size: int) -> str:
 
 def _shelf(layout: Layout, folders: paths.Folders, files: list[str], sessions: dict[str, Held]) -> Shelf:
     """Say what there is of a view now, with the folders that are in use."""
-    made = Shelf(list(layout.columns), {}, files, sessions)
+    made = Shelf(schema.REVISION, list(layout.columns), {}, files, sessions)
     used = {Path(file).parent.name for file in made.all_files()}
     return made._replace(folders={name: value for name, value in folders.names().items() if name in used})
