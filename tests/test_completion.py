@@ -128,6 +128,15 @@ def test_what_is_offered(folder: Path) -> None:
     assert answer(folder, "") == list(COMMANDS)
 
 
+def test_what_stands_beside_a_value_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    log(tmp_path, lines({**HEADER, "name": "x"}, run(1, 100)), "a\x1b[31m\nb/autoresearch.jsonl")
+    assert cli.ledger(tmp_path, "sync", ".").code == 0
+    made = environment(tmp_path, _LEDGER_COMPLETE="zsh_complete", LEDGER_LINE="ledger best --session x")
+    done = subprocess.run(COMMAND, cwd=tmp_path, env=made, capture_output=True, timeout=60, check=True)
+    value, _, beside = done.stdout.decode().rstrip("\n").partition("\t")
+    assert value == "x" and beside.endswith("/autoresearch.jsonl") and beside.isprintable()
+
+
 def locked(path: Path) -> None:
     """Leave a mirror that somebody holds, as SQLite's rollback journal does it."""
     connection = sqlite3.connect(path, isolation_level=None)

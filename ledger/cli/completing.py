@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
 from ledger.cli.candidates import Suggested, candidates_of
+from ledger.terminal import plain
 
 _UNSAFE = re.compile(r"[^\w@%+=:,./-]")
 
@@ -97,7 +98,7 @@ class _Shell(ShellComplete):
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
         """Write one line of the answer."""
-        return f"{self.insertion(item.value)}\t{' '.join((item.help or '').split())}"
+        return f"{self.insertion(item.value)}\t{plain(item.help or '')}"
 
     def insertion(self, value: str) -> str:
         """Write a value as the shell inserts it; the home folder stays as it was written."""
