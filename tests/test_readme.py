@@ -15,12 +15,12 @@ from tests.pages import DEMO, LEFT_OUT, README, WALK, Shell, follow, same, steps
 FILES = {"python primes.py", "sh .auto/agent.sh"}
 """What a reader saves on the way."""
 FROM_THE_NETWORK = {
+    "pipx install .",
+    "uv tool install .",
     "python3 -m pip install .",
-    "python3 -m pip install '.[web]'",
-    "python3 -m pip install '.[mcp]'",
-    "python3 -m pip install build",
-    "python3 -m build",
-    "python3 -m pip install dist/autoresearch_ledger-*.whl",
+    "./scripts/build",
+    "pipx install dist/autoresearch_ledger-*.whl",
+    "cp dist/ledger.pyz ~/.local/bin/ledger",
 }
 """What no test runs, for it would fetch packages or take minutes; .ci/run does the like of it."""
 ELSEWHERE = {DEMO, "./scripts/test"}

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from ledger import __version__
 from ledger.cli.options import mute
 from ledger.errors import LedgerError
 from ledger.source import show_path
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, str] = {
     "check": "check:check",
@@ -53,6 +57,7 @@ COMMANDS: dict[str, str] = {
     "skill": "skill:skill",
     "import": "import_:import_",
     "db": "db:db",
+    "completion": "completion:completion",
 }
 """Every verb, with the module and name of its command."""
 
@@ -71,6 +76,13 @@ class LazyGroup(click.Group):
         module, name = COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """Complete a verb without loading them all."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the verb; a closed pipe ends it, before click makes exit status 1 of that, which means findings."""
@@ -128,6 +140,8 @@ def main() -> None:
 
 
 def _run() -> int:
+    if "_LEDGER_COMPLETE" in os.environ:
+        from ledger.cli import completing  # noqa: F401 - it says how shells are answered
     try:
         code = ledger.main(prog_name="ledger", standalone_mode=False)
     except SystemExit as done:
