@@ -54,6 +54,16 @@ class LogFile:
         """Close the file."""
         self._stream.close()
 
+    def hold_back(self) -> None:
+        """Leave out a last line that has no newline yet, before anything is read."""
+        end, left = b"", self.size
+        while left and b"\n" not in end:
+            left = max(0, left - BLOCK_BYTES)
+            self._stream.seek(left)
+            end = self._stream.read(min(BLOCK_BYTES, self.size - left))
+        self.size = left + end.rfind(b"\n") + 1
+        self._stream.seek(0)
+
     def peek(self) -> Generator[tuple[int, bytes, bool], None, None]:
         """Yield (number, line, whether it ends with a newline) from the start; the file is left at its start."""
         try:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ledger import source
 from ledger.errors import LedgerError
 from ledger.log import read_log
-from ledger.source import LogFile, find_logs, open_log, read_small, session_log, show_path
+from ledger.source import BLOCK_BYTES, LogFile, find_logs, open_log, read_small, session_log, show_path
 
 DATA = b"first\nsecond\nthird\n"
 
@@ -267,3 +267,14 @@ def test_the_sessions_log_is_the_first_there_is(tmp_path: Path) -> None:
     for name in ("events.jsonl", "autoresearch-results/events.jsonl", "autoresearch.jsonl", ".auto/log.jsonl"):
         touch(tmp_path / name)
         assert session_log(tmp_path) == tmp_path / name
+
+
+@pytest.mark.parametrize("size", [0, 10, BLOCK_BYTES, BLOCK_BYTES - 1, 3 * BLOCK_BYTES + 5])
+@pytest.mark.parametrize("start", [b"", b"\n", b"a\n" * 50_000])
+def test_a_line_without_its_newline_can_be_held_back(start: bytes, size: int, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(start + b"x" * size)
+    with open_log(path) as file:
+        file.hold_back()
+        assert b"".join(block.data for block in file.blocks()) == start
+        file.check_unchanged()

@@ -14,7 +14,7 @@ from ledger.repair.text import Text, record_of
 @fixer("S401")
 def put_header_first(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
     """Move the log's first header up; if it has none, write the one that was given."""
-    line = next((event.place.line for event, _ in text.events() if isinstance(event, Header)), None)
+    line = next((event.place.line for event, _ in text.events if isinstance(event, Header)), None)
     if line is not None:
         start, end = text.start(line), text.end(line)
         edits = (Edit(0, 0, text.line(line) + b"\n", start), Edit(start, end, b""))

@@ -24,7 +24,7 @@ def _renumbered(text: Text) -> Iterator[tuple[int, int]]:
     """Yield (line, new number) of each run whose number does not follow."""
     last: int | None = None
     lost = 0
-    for event, _ in text.events():
+    for event, _ in text.events:
         if isinstance(event, Unread) and event.kind in (None, "unknown", "run", "result"):
             lost += event.records
         elif isinstance(event, Runs):

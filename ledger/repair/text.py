@@ -2,7 +2,6 @@
 
 import io
 from bisect import bisect_right
-from collections.abc import Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +12,8 @@ from ledger.errors import LedgerError
 from ledger.events import Event
 from ledger.jsontext import decode
 from ledger.log import events, open_reader
-from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of
+from ledger.state import State
 
 MOST_FOUND = 1_000_000
 """Findings of one code that are dealt with at once, a matter of memory."""
@@ -30,6 +29,8 @@ class Text:
         self.data = data
         self.run_json = run_json
         self._asked = dialect
+        self._events: list[tuple[Event, int | None]] = []
+        self.state = State(None)  # what the log amounts to
         self.dialect, self.diagnostics = self._judge()
 
     @classmethod
@@ -48,22 +49,21 @@ class Text:
         with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
             reader, undecided = open_reader(file, self._asked, self.run_json)
             reader.most = MOST_FOUND
-            for _ in events(file, reader):
-                pass
+            for event in events(file, reader):
+                self._events.append((event, reader.state.segment.ordinal if reader.state.segment else None))
             reader.finish(undecided)
         if reader.unlisted:
             raise LedgerError(
                 f"the log has more than {MOST_FOUND:,} findings of one code, too many to deal with at once"
             )
+        self.state = reader.state
         found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
         return reader.dialect.name if reader.dialect else None, found
 
-    def events(self) -> Iterator[tuple[Event, Reader]]:
-        """Read the log again; yield its events, each with the reader as it stands after it."""
-        with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
-            reader, _ = open_reader(file, self._asked, self.run_json)
-            for event in events(file, reader):
-                yield event, reader
+    @property
+    def events(self) -> list[tuple[Event, int | None]]:
+        """What was read, each event with the segment that it stands in; None ahead of the first."""
+        return self._events
 
     @cached_property
     def starts(self) -> list[int]:

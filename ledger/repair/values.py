@@ -116,12 +116,12 @@ def respell_key(text: Text, found: list[Diagnostic], options: Options) -> Iterat
 def state_region(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
     """State the segment that the run stands in."""
     by_number = {one.line: one for one in found}
-    for event, reader in text.events():
-        if not isinstance(event, Runs) or reader.state.segment is None:
+    for event, region in text.events:
+        if not isinstance(event, Runs) or region is None:
             continue
         for number in by_number.keys() & set(event.line):
             member = own_members(text.line(number)).get("segment")
             if member is not None:
-                region, start = reader.state.segment.ordinal, text.start(number)
+                start = text.start(number)
                 edit = Edit(start + member.value, start + member.end, b"%d" % region)
                 yield proposed(by_number[number], UNSAFE, f"state segment {region}, in which the run stands", edit)

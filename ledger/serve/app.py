@@ -12,6 +12,9 @@ from ledger.serve.site import GoneError, Shown, Site
 
 _LOG = re.compile(r"log/([0-9a-f]{16})")
 
+_FOLLOWS = "HTTP_X_LEDGER_FOLLOW"
+"""A page's script asks with this header: to it trouble is an answer, lest the browser note a failure every time."""
+
 _HTML = ("Content-Type", "text/html; charset=utf-8")
 _JSON = ("Content-Type", "application/json")
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
@@ -47,6 +50,7 @@ class App:
             return Answer(status, [_TEXT, NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
         path = environ["PATH_INFO"]
         name, data = _named(path), path.endswith(".json")
+        following = data and _FOLLOWS in environ
         try:
             shown = self._shown(name)
             if shown is None:
@@ -55,10 +59,10 @@ class App:
                 return Answer("304 Not Modified", [_etag(shown.tag)], [])
             page = self._pages.get(name, shown.tag, lambda: make(shown.data(), shown.tag, f"/{name}.json"))
         except GoneError as error:
-            return _told("410 Gone", f"{error}.", data=data)
+            return _told("200 OK" if following else "410 Gone", f"{error}.", data=data)
         except (LedgerError, OSError) as error:
             reason = str(error).replace("run the command again", "load the page again")
-            return _told("503 Service Unavailable", f"{reason}.", data=data)
+            return _told("200 OK" if following else "503 Service Unavailable", f"{reason}.", data=data)
         return _page(page, data=data)
 
     def _shown(self, name: str) -> Shown | None:

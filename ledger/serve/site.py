@@ -1,6 +1,7 @@
 """What is served under which name: the index, a page a log, the comparison; each read again when it has changed."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -20,7 +21,7 @@ from ledger.report.mirrored import read_stored
 from ledger.serve.index import Row, index
 from ledger.serve.scratch import Scratch
 from ledger.serve.shelf import Entry, Shelf, check_place
-from ledger.serve.stamp import Stamp, log_stamp, mirror_stamp, tag_of
+from ledger.serve.stamp import Stamp, is_fresh, log_stamp, mirror_stamp, tag_of
 from ledger.serve.standings import Standing, standings
 from ledger.source import open_log, show_path
 from ledger.times import now_ms
@@ -75,11 +76,12 @@ class Site:
             raise GoneError(f"{show_path(entry.path)} is gone")
         stored = (entry.stored.sha256, entry.stored.tail_size) if entry.stored and seen[0] is None else None
         minute = now_ms() // 60_000 if name in self._clocked else None
-        return Shown(tag_of("log", name, seen, stored, minute), lambda: self._log(entry, seen[0]))
+        torn = is_fresh(seen[0], time.time_ns()) and _is_unfinished(entry.path)
+        return Shown(tag_of("log", name, seen, stored, minute, torn), lambda: self._log(entry, seen[0], torn))
 
-    def _log(self, entry: Entry, seen: Stamp | None) -> Mapping[str, Any]:
+    def _log(self, entry: Entry, seen: Stamp | None, torn: bool) -> Mapping[str, Any]:
         with self._large if seen and seen[2] > LARGE else nullcontext():
-            account = self._read(entry) if seen is not None else self._read_stored(entry)
+            account = self._read(entry, torn) if seen is not None else self._read_stored(entry)
             made = report(account, judged(account, None if seen is None else entry.path, now_ms()))
         if account.log.dialect == "state-protocol":  # its verdict may ask what time it is
             self._clocked.add(entry.id)
@@ -88,9 +90,11 @@ class Site:
             made["log"]["name"] += f" ({where}; this is what the mirror has of it)"
         return made
 
-    def _read(self, entry: Entry) -> Account:
+    def _read(self, entry: Entry, torn: bool) -> Account:
         check_place(entry)
         with open_log(entry.path) as file:
+            if torn:  # its writer is at it; what a crash left is shown once nobody writes any more
+                file.hold_back()
             return read(file, entry.path)
 
     def _read_stored(self, entry: Entry) -> Account:
@@ -145,6 +149,16 @@ class Site:
 
     def _mirror_stamp(self) -> Any:
         return self._shelf.mirror and mirror_stamp(self._shelf.mirror)
+
+
+def _is_unfinished(log: Path) -> bool:
+    try:
+        with open_log(log) as file:
+            size = file.size
+            file.hold_back()
+            return file.size < size
+    except LedgerError:
+        return False
 
 
 def _is_behind(stored: Session, stamps: tuple[Stamp | None, ...]) -> bool:

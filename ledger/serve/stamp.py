@@ -14,6 +14,9 @@ from ledger.source import run_json_of
 
 Stamp = tuple[int, ...]
 
+_FRESH_NS = 5_000_000_000
+"""What is written in one go takes no longer than this, in nanoseconds."""
+
 
 def stamp(path: Path) -> Stamp | None:
     """Take a file's identity, size and times; None if it is gone, nothing in it if it may not be looked at."""
@@ -31,6 +34,11 @@ def log_stamp(log: Path) -> tuple[Stamp | None, ...]:
     folder = project_folder(log)
     beside = (run_json_of(log), log.with_name(f"{log.name}.accepted.jsonl"), folder / CONFIG, folder / PLUGIN)
     return tuple(map(stamp, (log, *beside)))
+
+
+def is_fresh(seen: Stamp | None, now_ns: int) -> bool:
+    """Tell whether a file was written to so lately that its writer may be in the middle of a line."""
+    return seen is not None and len(seen) > 3 and 0 <= now_ns - seen[3] < _FRESH_NS
 
 
 def mirror_stamp(mirror: Place) -> tuple[Any, ...]:

@@ -18,7 +18,6 @@ from ledger.repair.plan import make_plan
 from ledger.repair.planfile import plan_bytes, read_plan
 from ledger.repair.show import plan_lines
 from ledger.repair.text import Text
-from ledger.state import State
 from tests.damaged import anything
 from tests.mirroring import examples
 from tests.reading import laid_open
@@ -34,10 +33,7 @@ def text_of(drawn: tuple[bytes, Any]) -> Text:
 
 def folded(text: Text) -> Any:
     """Give the state at the end, without where things stand."""
-    state = State(text.dialect)
-    for _, reader in text.events():
-        state = reader.state
-    return without_places(state)
+    return without_places(text.state)
 
 
 def without_places(value: Any) -> Any:

@@ -137,7 +137,10 @@ def test_a_log_that_grows_tears_vanishes_and_returns(tmp_path: Path):
             return made
 
         torn = lines(run(4, 80))
-        assert grown(torn[:20])["log"] == first.data["log"] | {"lines": 5, "ok": False}
+        assert grown(torn[:20])["log"] == first.data["log"], "its writer may be at it"
+        assert server.sessions()[0]["cells"]["best"]["text"] == "90 ms"
+        os.utime(path, (time.time() - 60,) * 2)
+        assert grown(b"")["log"] == first.data["log"] | {"lines": 5, "ok": False}
         whole = grown(torn[20:])
         assert whole["log"] == first.data["log"] | {"lines": 5, "records": 5}
         assert server.sessions()[0]["cells"]["best"]["text"] == "80 ms"
@@ -148,6 +151,9 @@ def test_a_log_that_grows_tears_vanishes_and_returns(tmp_path: Path):
         for address in (f"/log/{name}", f"/log/{name}.json"):
             answer = server.ask(address)
             assert answer.status == 410 and b"autoresearch.jsonl is gone" in answer.body
+        answer = server.ask(f"/log/{name}.json", If_None_Match=first.headers["etag"], X_Ledger_Follow="yes")
+        assert answer.status == 200 and "autoresearch.jsonl is gone" in answer.data["error"]
+        assert server.ask(f"/log/{name}", X_Ledger_Follow="yes").status == 410
         (gone,) = server.sessions()
         assert gone["cells"]["state"]["text"] == "log gone" and gone["cells"]["session"]["text"] == "other"
         assert server.ask("/compare.json").data["groups"] == []

@@ -106,6 +106,7 @@ def test_a_page_follows_its_log(tab: Opened, tmp_path: Path):
         path.write_bytes(SOUND)
         tab.tab.wait_for_selector("h1:text-is('speed')", timeout=WAIT)
         assert tab.tab.locator(".alert >> text=is gone").count() == 0
+        assert quiet(tab, server)
         server.end()
         tab.tab.wait_for_selector("text=The server does not answer", timeout=WAIT)
 

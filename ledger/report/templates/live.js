@@ -21,15 +21,15 @@ function say(words) {
 }
 
 async function ask() {
-  const answer = await fetch(address, { cache: "no-store", headers: { "If-None-Match": `"${followed.tag}"` } });
-  if (answer.status === 200) {
-    const tag = answer.headers.get("ETag");
-    await window.ledgerPage.update(await answer.json());
-    followed.tag = tag.replaceAll('"', "");
-    say("");
-    told.textContent = `live, last change ${new Date().toLocaleTimeString()}`;
-  } else if (answer.status === 304) say("");
-  else say(`${(await answer.json()).error} What was read before is shown.`);
+  const headers = { "If-None-Match": `"${followed.tag}"`, "X-Ledger-Follow": "yes" };
+  const answer = await fetch(address, { cache: "no-store", headers });
+  if (answer.status === 304) return say("");
+  const data = await answer.json();
+  if (data.error) return say(`${data.error} What was read before is shown.`);
+  await window.ledgerPage.update(data);
+  followed.tag = answer.headers.get("ETag").replaceAll('"', "");
+  say("");
+  told.textContent = `live, last change ${new Date().toLocaleTimeString()}`;
 }
 
 // A page that takes long to make is asked for less often; one that nobody looks at is not asked for.
