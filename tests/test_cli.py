@@ -266,3 +266,8 @@ def test_only_the_session_of_the_current_folder_is_looked_for(tmp_path: Path):
     (tmp_path / "below").mkdir()
     code, out, err = ledger(tmp_path / "below", "check")
     assert (code, out, err[:26]) == (2, "", "ledger: No active session ")
+
+
+def test_ctrl_c_while_the_command_line_loads_is_quiet(tmp_path: Path):
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    assert ledger(tmp_path, "--version") == (130, "", "ledger: interrupted\n")

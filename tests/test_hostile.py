@@ -78,6 +78,7 @@ WRITING = [
 def test_a_pipe_or_a_device_is_no_log(command: tuple[str, ...], tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     log(tmp_path, name="good.jsonl")
+    assert command not in NAMING or ledger(tmp_path, "sync", "good.jsonl").code == 0
     devices = () if command in WRITING else ("/dev/zero", "/dev/null")  # whose locks would stand in /dev
     for name in ("pipe", *devices):
         words = ["is not in the mirror" if command in NAMING else "it is no regular file"]
@@ -133,7 +134,7 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 SHOWING = [
     *(("verdict",), ("verdict", "--format", "json"), ("snapshot",), ("merge", ".", ".", "-o", "/dev/null")),
-    *(("export", ".", "-o", "/dev/null"), ("sync", "--quarantine", "--replace"), ("db", "info"), ("forget", ".")),
+    *(("export", ".", "-o", "/dev/null"), ("sync", "--quarantine", "--replace"), ("db", "info")),
     *(("check",), ("status",), ("brief",), ("repair",), ("verify",), ("sessions",), ("segments",), ("runs", "--wide")),
     *(("best",), ("streaks",), ("compare",), ("metrics",), ("events",), ("sql", "SELECT * FROM findings")),
     *(("runs", "--format", "markdown"), ("check", "--format", "github"), ("review", "list")),

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-import atheris  # type: ignore[import-untyped, unused-ignore]
+import atheris
 
 with atheris.instrument_imports(include=["ledger"]):
     from tests.damaged import CONFIG

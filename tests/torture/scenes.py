@@ -8,8 +8,12 @@ from abc import ABC, abstractmethod
 from contextlib import closing
 from pathlib import Path
 
+from ledger.log import read_log
+from ledger.mirror import schema, store
+from ledger.repair.apply import undo
 from tests import cli
 from tests.cli import HEADER, ROOT, Result, lines, run
+from tests.mirroring import mirror_at
 
 RUNS = 2500
 LONG = lines(HEADER, *(run(number, number % 97, metrics={"mem": number}) for number in range(1, RUNS + 1)))
@@ -54,6 +58,14 @@ class Scene(ABC):
     @abstractmethod
     def complete(self) -> None:
         """Run what a person would run next, and hold that everything is as after the command."""
+
+    def prove(self, count: int) -> None:
+        """Hold the mirror to have so many sessions, each of which is proved: as `verify --all`, but quicker."""
+        with mirror_at(self.folder / "mirror.db") as mirror:
+            sessions = store.every(mirror.raw)
+            assert len(sessions) == count
+            for session in sessions:
+                assert mirror.verify(Path(session.path)).ok, session.path
 
     def sessions(self) -> dict[str, bytes]:
         """Open the mirror with nothing of ours and give its logs' bytes, by the folder that each is in."""
@@ -105,7 +117,7 @@ class Sync(Scene):
         done = self.ledger("sync", ".")
         assert done.code == 0, done
         assert self.check()
-        assert self.ledger("verify", "--all").code == 0
+        self.prove(3)
 
 
 class FirstSync(Sync):
@@ -154,8 +166,9 @@ class Repair(Scene):
         assert self.log.read_bytes() == self.mended
         assert self.ledger("sync", "--replace", "a").code == 0
         assert self.check()
-        assert self.ledger("check", "a").code == self.ledger("verify", "--all").code == 0
-        assert self.ledger("repair", str(self.log), "--undo").code == 0
+        self.prove(1)
+        assert read_log(self.log).ok
+        undo(self.log)
         assert self.log.read_bytes() == DAMAGED
 
 
@@ -182,8 +195,6 @@ class Upgrade(Scene):
     command = ("db", "upgrade")
 
     def set_up(self) -> None:
-        from ledger.mirror import schema
-
         for name in ("a", "b"):
             cli.log(self.folder / name, LONG.replace(b"speed", name.encode()))
         assert cli.ledger(self.folder, "sync", ".").code == 0
