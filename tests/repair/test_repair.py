@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from ledger.errors import LedgerError
+from ledger.repair.replace import check_replaceable
 from tests.cli import BAD, COMMAND, HEADER, SOUND, Result, environment, ledger, lines, log, run
 
 TORN = SOUND + b'{"run":4,"met'
@@ -516,6 +518,15 @@ def test_a_log_of_another_user(tmp_path: Path):
     os.chown(path, 12_345, 54_321)
     assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0
     assert (path.stat().st_uid, path.stat().st_gid, path.read_bytes()) == (12_345, 54_321, SOUND)
+
+
+def test_a_user_does_not_take_the_log_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = log(tmp_path, UNENDED)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1, raising=False)
+    with pytest.raises(LedgerError, match="belongs to another user"):
+        check_replaceable(path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    check_replaceable(path)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
