@@ -1,6 +1,5 @@
 """How a person picks the items of a repair: by name, all that are safe, or one after the other."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,7 @@ def _ask(item: Item, text: Text, count: int) -> str:
 def _answer(question: str, default: str) -> str:
     try:
         return str(click.prompt(question, default=default, show_default=False, err=True)).strip().lower()
-    except click.Abort:
-        if sys.stdin.isatty():
+    except click.Abort as aborted:  # of the two that click makes one of, Ctrl-C is no answer either, but no mistake
+        if isinstance(aborted.__context__, KeyboardInterrupt):
             raise
         raise LedgerError("nobody answered, so nothing was changed; --safe --yes and --select do not ask") from None

@@ -17,7 +17,7 @@ from ledger.repair import apply, show
 from ledger.repair.carry import Outcome
 from ledger.repair.ended import ended
 from ledger.repair.fixers import Options
-from ledger.repair.plan import Item, Plan, has_numbers, make_plan, safe_items, select
+from ledger.repair.plan import Item, Plan, foreign, has_numbers, make_plan, safe_items, select
 from ledger.repair.planfile import plan_bytes, read_plan
 from ledger.repair.records import backup_of
 from ledger.repair.text import Text
@@ -106,9 +106,21 @@ _MEANT = {
 def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, Plan]:
     """Read the log, and make the plan or read the one that is to be applied."""
     text = Text.read(path, dialect)
-    if asked["apply"] is not None:
-        return text, read_plan(Path(asked["apply"]))
-    return text, _plan(path, text, asked)
+    return text, _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
+
+
+def _read_plan(path: Path, text: Text, file: Path) -> Plan:
+    """Read a plan; it is for a person to take items out of, and not to bring in what no fixer made."""
+    plan = read_plan(file)
+    if apply.is_for(plan, text):
+        text = text if text.dialect == plan.dialect else Text.read(path, plan.dialect)
+        own = make_plan(text, accepted.mark(path, text.diagnostics), plan.options)
+        if (item := foreign(plan, own)) is not None:
+            raise LedgerError(
+                f"item {item.number} of {shown(file)} is not what this version plans for {shown(path)} by now; make the"
+                " plan again, and take out whole items only"
+            )
+    return plan
 
 
 def _plan(path: Path, text: Text, asked: dict[str, Any]) -> Plan:

@@ -30,21 +30,22 @@ def find_twins(sides: Sides, fork: Fork) -> Twins:
 
     A record with a time is known by its bytes, but for its number and segment, which a merge may change; a decision by
     its result as well. A header is known by the records behind it. What has no time is known by the record that it
-    follows; where that is the fork itself, two logs may well have written the same each for itself, so it counts as one
-    record only if one of the logs then has everything that the other has.
+    follows; where that is the fork itself, or a header without any record that has a time, two logs may well have
+    written the same each for itself, so it counts as one only if one of the logs then has all that the other has.
     """
     parts = [regions(side.lines, length) for side, length in zip(sides, fork.lengths, strict=True)]
     known = _timed(sides, fork)
-    pairs = _paired(sides, parts, known)
+    pairs, untimed = _paired(sides, parts, known)
     loose: dict[int, int] = {}
-    for ours, theirs in pairs.items():
-        known |= _headers(sides, parts[0][ours], parts[1][theirs])
-        for index, other, leader in _followers(sides, parts[0][ours], parts[1][theirs], known):
-            (loose if leader is None else known)[index] = other
-    for lines in (known | loose, known):
-        if (whole := _whole(sides, fork, lines)) is not None:
-            return Twins(lines, pairs, whole)
-    return Twins(known, pairs, None)
+    for ours, theirs in (pairs | untimed).items():
+        headers = _headers(sides, parts[0][ours], parts[1][theirs])
+        followers = list(_followers(sides, parts[0][ours], parts[1][theirs], known | headers))
+        (loose if ours in untimed else known).update(headers)
+        for index, other, leader in followers:
+            (loose if leader is None or ours in untimed else known)[index] = other
+    if (whole := _whole(sides, fork, known | loose)) is not None:
+        return Twins(known | loose, pairs | untimed, whole)
+    return Twins(known, pairs, _whole(sides, fork, known))
 
 
 def _whole(sides: Sides, fork: Fork, lines: Mapping[int, int]) -> int | None:
@@ -93,21 +94,22 @@ def _text(line: Line) -> bytes:
     return masked(line.data) if line.kind in (RUN, DECISION) else bare(line.data)
 
 
-def _paired(sides: Sides, parts: list[list[Part]], timed: Mapping[int, int]) -> dict[int, int]:
-    """Pair the segments that share a record; those that have nothing with a time, if they hold the same."""
+def _paired(sides: Sides, parts: list[list[Part]], timed: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Pair the segments that share a record; and apart from these, those without times that hold the same."""
     region = {index: place for place, part in enumerate(parts[1]) for index in part.lines}
-    untimed = {
+    same = {
         content: place for place, part in enumerate(parts[1]) if (content := _untimed(sides[1].lines, part)) is not None
     }
-    pairs, taken = {0: 0}, {0}
-    for place, part in enumerate(parts[0]):
+    pairs, untimed, taken = {0: 0}, dict[int, int](), {0}
+    for place, part in enumerate(parts[0][1:], 1):
+        found = pairs
         theirs = next((region[timed[index]] for index in part.lines if index in timed), None)
         if theirs is None and (content := _untimed(sides[0].lines, part)) is not None:
-            theirs = untimed.get(content)
-        if place and theirs is not None and theirs not in taken:
-            pairs[place] = theirs
+            found, theirs = untimed, same.get(content)
+        if theirs is not None and theirs not in taken:
+            found[place] = theirs
             taken.add(theirs)
-    return pairs
+    return pairs, untimed
 
 
 def _untimed(lines: list[Line], part: Part) -> tuple[bytes, ...] | None:

@@ -22,14 +22,17 @@ def repaired(log: Path, plan: Plan, items: Sequence[Item], dialect: str | None =
 
 
 def _carried(log: Path, text: Text, plan: Plan, items: Sequence[Item], dialect: str | None) -> Outcome:
-    if not _is_for(plan, text):
-        raise LedgerError(f"{show_path(log)} has changed since the plan was made; make the plan again")
+    if not is_for(plan, text):
+        raise LedgerError(
+            f"{show_path(log)} has changed since the plan was made, or is another log; make the plan again"
+        )
     if text.dialect != plan.dialect and dialect is None:
         text = Text.read(log, plan.dialect)  # the plan was made with --dialect
     return carry_out(text, items, plan.options)
 
 
-def _is_for(plan: Plan, text: Text) -> bool:
+def is_for(plan: Plan, text: Text) -> bool:
+    """Tell whether a log has the bytes that a plan was made for."""
     return (plan.size, plan.sha256) == (len(text.data), sha256(text.data))
 
 
@@ -44,14 +47,14 @@ def repair(
     """
     if not items:  # which takes neither the lock nor the right to write
         text = Text.read(log, dialect)
-        if again is not None and not _is_for(plan, text):
+        if again is not None and not is_for(plan, text):
             plan, items = again(text)
         if not items:
             return _carried(log, text, plan, items, dialect)
     check_replaceable(log)
     with locked(lock_of(log)):
         text = Text.read(log, dialect)
-        if again is not None and not _is_for(plan, text):
+        if again is not None and not is_for(plan, text):
             plan, items = again(text)
         outcome = _carried(log, text, plan, items, dialect)
         before, after = outcome.before.data, outcome.text.data

@@ -68,6 +68,16 @@ def make_plan(text: Text, found: Sequence[Diagnostic], options: Options) -> Plan
     return Plan(digest, len(text.data), text.dialect, options, items, left)
 
 
+def foreign(plan: Plan, own: Plan) -> Item | None:
+    """Give the first item of a plan that is not in the one that is made here; None if it holds nothing else."""
+    known = {_content(item) for item in own.items}
+    return next((item for item in plan.items if _content(item) not in known), None)
+
+
+def _content(item: Item) -> tuple[object, ...]:
+    return tuple((one.code, one.line) for one in item.found), item.fix.applicability, item.fix.edits
+
+
 def with_fixes(text: Text, found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Give a log's findings, each with its fix if it has one; without, if the log is no longer what it was."""
     if [one._replace(accepted=None) for one in found] != text.diagnostics:

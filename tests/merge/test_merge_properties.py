@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ledger.log import read_log
 from ledger.merge.lexeme import rewrite
 from ledger.merge.side import DECISION, Side, read_side
+from ledger.merge.side import HEADER as HEADING
 from ledger.merge.union import Merged, merge
 from tests.cli import HEADER, lines
 from tests.merge.sides import at
@@ -90,12 +91,12 @@ def bounds(one: Side, other: Side, common: int) -> tuple[Counter[bytes], Counter
     """Count the records that a merged log has at least, and at most.
 
     What both begin with stands once, and so does what has a time and is the same in both, but for decisions in the same
-    words about two results. What has no time may be the same only if some record with a time is, or if one log has all
-    of the other.
+    words about two results, and headers of two segments. What has no time may be the same only if some record with a
+    time is, or if one log has all of the other.
     """
     tails = [Counter(bare(line.data) for line in side.lines[common:]) for side in (one, other)]
     timed = [line for side in (one, other) for line in side.lines[common:] if line.at_ms is not None]
-    surely = {bare(line.data) for line in timed if line.kind != DECISION}
+    surely = {bare(line.data) for line in timed if line.kind not in (DECISION, HEADING)}
     start = Counter(bare(line.data) for line in one.lines[:common])
     same = tails[0] & tails[1]
     at_most = start + tails[0] + tails[1] - Counter({record: same[record] for record in same.keys() & surely})

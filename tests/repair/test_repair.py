@@ -1,15 +1,20 @@
 """`ledger repair` as a process: what it shows, what it changes, and what it never does."""
 
+import contextlib
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger.errors import LedgerError
+from ledger.repair.replace import check_replaceable
 from tests.cli import BAD, COMMAND, HEADER, SOUND, Result, environment, ledger, lines, log, run
 
 TORN = SOUND + b'{"run":4,"met'
@@ -146,7 +151,11 @@ def test_a_plan_is_applied_to_its_log_alone(tmp_path: Path):
     assert [(item["item"], item["code"], item["line"]) for item in plan["items"]] == [(1, "L113", 2)]
     path.write_bytes(path.read_bytes() + lines(run(3, 1)))
     done = ledger(tmp_path, "repair", "--apply", "plan.json", NAME)
-    assert done == (2, "", f"ledger: {path} has changed since the plan was made; make the plan again\n")
+    assert done == (
+        2,
+        "",
+        f"ledger: {path} has changed since the plan was made, or is another log; make the plan again\n",
+    )
 
 
 def test_a_plan_may_be_thinned_out(tmp_path: Path):
@@ -158,14 +167,51 @@ def test_a_plan_may_be_thinned_out(tmp_path: Path):
     assert path.read_bytes() == lines(HEADER, b"", run(1, 100))
 
 
-def test_a_plan_whose_edits_do_harm_is_not_carried_out(tmp_path: Path):
+Tampering = Callable[[dict[str, Any]], Any]
+TAMPERED: dict[str, Tampering] = {
+    "other bytes": lambda item: item["edits"][0].update(text="x"),
+    "a record less": lambda item: item.update(edits=[{"start": len(lines(HEADER)), "end": len(SOUND), "text": ""}]),
+    "more findings": lambda item: item["findings"].append({"code": "L113", "line": 1}),
+    "another code": lambda item: item["findings"][0].update(code="L113"),
+    "a line far away": lambda item: item["findings"][0].update(line=10**30),
+    "safe": lambda item: item.update(applicability="safe"),
+    "a move": lambda item: item["edits"][0].update(origin=0),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_a_plan_that_holds_what_no_fixer_made_is_refused(what: str, tmp_path: Path):
     path = log(tmp_path, TORN)
     plan = plan_of(tmp_path)
-    plan["items"][0]["edits"] = [{"start": 0, "end": 5, "text": ""}]
+    TAMPERED[what](plan["items"][0])
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     done = ledger(tmp_path, "repair", "--apply", "plan.json", NAME)
-    assert done.code == 1 and path.read_bytes() == TORN
-    assert done.err.endswith("ledger: the log would have new findings afterwards, so nothing was changed\n")
+    assert done.code == 2 and path.read_bytes() == TORN and names(tmp_path) == {NAME, "plan.json"}
+    assert done.err.startswith(f"ledger: item 1 of plan.json is not what this version plans for {NAME} by now")
+
+
+@pytest.mark.parametrize(("way", "said"), [("--review", 0), ("--review", 2), ("--safe", 0)])
+def test_ctrl_c_and_the_end_of_input_at_a_question(way: str, said: int, tmp_path: Path):
+    path = log(tmp_path, data := lines(HEADER, b"", run(1, 100), b"", run(2, 90), b"", run(3, 80)))
+    done = ledger(tmp_path, "repair", way, NAME, stdin=b"y\n" * said)
+    assert done.code == 2 and done.err.rstrip().endswith("--safe --yes and --select do not ask")
+    with subprocess.Popen(
+        [*COMMAND, "repair", way, NAME], cwd=tmp_path, env=environment(tmp_path), stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as child:  # fmt: skip
+        assert child.stdin is not None and child.stderr is not None
+        child.stdin.write(b"y\n" * said)
+        child.stdin.flush()
+        told = b""
+        while told.count(b"?]") + told.count(b"N]") <= said and (one := child.stderr.read(1)):
+            told += one
+        while child.poll() is None:  # it may not be waiting for the answer yet
+            child.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(0.5)
+        told += child.stderr.read()
+        assert child.returncode == 130 and told.endswith(b"ledger: interrupted\n"), told
+    assert path.read_bytes() == data and names(tmp_path) == {NAME}
 
 
 def test_what_an_error_hid_is_told(tmp_path: Path):
@@ -472,6 +518,15 @@ def test_a_log_of_another_user(tmp_path: Path):
     os.chown(path, 12_345, 54_321)
     assert ledger(tmp_path, "repair", "--safe", "--yes", NAME).code == 0
     assert (path.stat().st_uid, path.stat().st_gid, path.read_bytes()) == (12_345, 54_321, SOUND)
+
+
+def test_a_user_does_not_take_the_log_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = log(tmp_path, UNENDED)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1, raising=False)
+    with pytest.raises(LedgerError, match="belongs to another user"):
+        check_replaceable(path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    check_replaceable(path)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
