@@ -47,6 +47,7 @@ class Desk:
         tool = BY_NAME[name]
         try:
             check(tool, arguments)
+            arguments = _plain(tool, arguments)
             return await (self._ask if tool.asks else self._do)(tool, arguments, tell)
         except LedgerError as error:
             return refusal(str(error))
@@ -92,6 +93,12 @@ def check(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise LedgerError(f"{where}{wrong.message[-300:]}")
     if not _is_finite(arguments):
         raise LedgerError("a number must be finite")
+
+
+def _plain(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arguments with 5.0 as 5: a whole number for a schema, but not for a command."""
+    whole = {field.name for field in tool.fields if field.schema["type"] == "integer"}
+    return {name: int(value) if name in whole else value for name, value in arguments.items()}
 
 
 def _is_finite(value: Any) -> bool:

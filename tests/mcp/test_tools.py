@@ -100,6 +100,14 @@ def test_questions_answer_as_their_commands_do_without_any_sync(sound: Path):
     assert compare.structured_content["more"] and "there are more rows than these 1" in text(compare)
 
 
+def test_a_whole_number_may_be_written_with_a_point(sound: Path):
+    rows, verdict = talk(
+        lambda client: each(client, ("best", {"limit": 1.0}), ("verdict", {"max_iterations": 1.0})), sound
+    )
+    assert not rows.is_error and len(rows.structured_content["rows"]) == 1
+    assert verdict.structured_content["verdict"] == "max_iterations"
+
+
 def test_a_mirror_that_was_named_is_asked_as_it_is(tmp_path: Path):
     place, elsewhere = tmp_path / "empty", tmp_path / "elsewhere"
     place.mkdir()
