@@ -19,6 +19,9 @@ from packaging import tags
 from packaging.utils import parse_wheel_filename
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+EXTRAS = "web,mcp"
+"""Not those of databases and Parquet, whose libraries are larger than all the rest, once for each Python."""
+
 GLIBC = (2, 28)
 """The C library that Linux must have at least; that of Debian 10, RHEL 8 and Ubuntu 18.10."""
 
@@ -26,11 +29,11 @@ GLIBC = (2, 28)
 def main() -> None:
     """Gather the wheels, then put them together."""
     wheel, target, *versions = sys.argv[1:]
-    name = f"{parse_wheel_filename(Path(wheel).name)[0]}[web]"
+    name = f"{parse_wheel_filename(Path(wheel).name)[0]}[{EXTRAS}]"
     chosen = versions or VERSIONS
     with tempfile.TemporaryDirectory() as folder:
         for version in chosen:
-            gather(f"{wheel}[web]", version, folder)
+            gather(f"{wheel}[{EXTRAS}]", version, folder)
         options = [word for version in chosen for word in ("--complete-platform", json.dumps(described(version)))]
         run(
             "pex", name, "--pre-resolved-dists", folder, *options, "--console-script", "ledger", "--venv",

@@ -385,6 +385,29 @@ def test_an_error_leaves_no_half_file(opened: Mirror, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"files": ["../precious.parquet"]},
+        {"files": ["best/../../precious.parquet"]},
+        {"files": [1]},
+        {"folders": [1]},
+        {"sessions": {"a": dict.fromkeys(manifest.Held._fields, "") | {"files": ["runs/../../precious.parquet"]}}},
+    ],
+)
+def test_what_is_written_down_names_nothing_outside(opened: Mirror, tmp_path: Path, changes: dict[str, Any]):
+    lake, precious = tmp_path / "lake", tmp_path / "precious.parquet"
+    opened.sync(log(tmp_path))
+    export(opened, lake)
+    precious.write_text("mine")
+    held = json.loads((lake / manifest.NAME).read_text())
+    held["views"]["best"] |= changes
+    (lake / manifest.NAME).write_text(json.dumps(held))
+    with pytest.raises(LedgerError, match="is damaged"):
+        export(opened, lake)
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
     ("make", "reason"),
     [
         (lambda lake: (lake / "notes.txt").write_text("mine"), "notes.txt is of no export"),

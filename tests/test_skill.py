@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -15,13 +16,18 @@ from ledger.cli import ledger as command_line
 from ledger.cli.skill import TEXT
 from ledger.loop.ending import _BY_VERDICT
 from ledger.loop.records import RUN_STATUSES
-from tests.cli import environment, ledger
-from tests.loop.project import Project, bare, check_sound
+from tests.cli import SOUND, environment, ledger
+from tests.loop.project import Project, bare, check_sound, project
 
 SKILL = TEXT.read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", SKILL, re.MULTILINE | re.DOTALL)
 AFTERWARDS = ["ledger mark running --restart", "ledger mark wall", "ledger mark running --restart", "ledger cancel"]
 """What only sentences of it name: other endings."""
+OTHERS = {
+    "state-protocol": ['ledger decide RUN stop --reason "WHY"'],
+    "codex": ['ledger mark stopped --reason "WHY"', 'ledger mark resumed --reason "WHY"'],
+}
+"""What they name for logs of other protocols."""
 LINES = [line for block in BLOCKS for line in block.splitlines()]
 
 IDEAS = iter(range(95, 0, -5))
@@ -29,6 +35,7 @@ IDEAS = iter(range(95, 0, -5))
 WORDS = {
     "GOAL": "Smaller number", "METRIC": "total_ms", "DIRECTION": "lower", "SECONDARY": "mem",
     "COMMAND": "bash bench.sh", "GUARD": "test $(cat src/number.txt) != 66", "SCOPE": "src",
+    "LOG": ".auto/log.jsonl",
     "WHAT": "try a smaller number", "WHY": "it is what is measured", "NEXT": "an even smaller one",
 }  # fmt: skip
 
@@ -69,6 +76,10 @@ def do(one: Project, line: str) -> str:
 @pytest.mark.skipif(shutil.which("jq") is None, reason="example hooks are at work")
 def test_an_agent_that_follows_it_to_the_letter_ends_with_a_proven_session(tmp_path: Path):
     one = bare(tmp_path / "work")
+    other = tmp_path / "another" / "autoresearch.jsonl"
+    other.parent.mkdir()
+    other.write_bytes(SOUND)
+    assert one.ledger("sync", other).code == 0
     words = {**WORDS, "AGENT": agent(tmp_path), "RUNS": "9"}
     said: dict[str, str] = {}
     for line in LINES:
@@ -80,6 +91,8 @@ def test_an_agent_that_follows_it_to_the_letter_ends_with_a_proven_session(tmp_p
     statuses = [record["status"] for record in one.runs()]
     assert statuses == ["keep"] * 4 + ["discard", "keep"] + ["keep"] * 3 + ["keep"]
     assert all("asi" in record for record in one.runs() if record["description"] != "baseline")
+    failed = next(out for line, out in said.items() if line.startswith("ledger runs"))
+    assert "discard" in failed and str(other.parent) not in failed
     verdicts = [out for line, out in said.items() if line == "ledger verdict"]
     assert verdicts and all("VERDICT=continue" in out for out in verdicts)
     assert "Status: DONE (max_iterations)" in said[next(line for line in LINES if line.startswith("ledger loop"))]
@@ -92,11 +105,44 @@ def test_an_agent_that_follows_it_to_the_letter_ends_with_a_proven_session(tmp_p
     check_sound(one)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the skill's commands are for a POSIX shell")
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_other_protocols_end_as_it_says(tmp_path: Path, dialect: str):
+    one = project(tmp_path / "work", dialect)
+    if dialect == "state-protocol":
+        assert one.ledger("run", "--baseline").code == 0
+    for line in OTHERS[dialect]:
+        assert line in re.findall(r"`([^`]*)`", SKILL)
+        do(one, substituted(line, {**WORDS, "RUN": "1"}))
+        assert ("VERDICT=concluded" in do(one, "ledger verdict")) == ("stop" in line)
+    check_sound(one)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the skill's commands are for a POSIX shell")
+def test_after_a_wall_a_new_segment_goes_on_and_a_restart_alone_does_not(tmp_path: Path):
+    one = project(tmp_path / "work")
+    assert one.ledger("run", "--baseline").code == 0
+    for _ in range(9):
+        assert (
+            one.ledger(
+                "log", "--status", "discard", "--metric", 101, "--metrics", '{"mem": 5}', "--description", "x"
+            ).code
+            == 0
+        )
+    for line in ("ledger mark wall", "ledger mark running --restart"):
+        do(one, line)
+    assert "VERDICT=wall" in do(one, "ledger verdict")
+    for line in next(block for block in BLOCKS if "once more" in block).splitlines():
+        do(one, substituted(line, WORDS))
+    assert "VERDICT=continue" in do(one, "ledger verdict")
+
+
 def test_every_command_in_a_sentence_is_one_that_is_run():
     prose = re.sub(r"^```.*?^```$", "", SKILL, flags=re.MULTILINE | re.DOTALL)
     named = re.findall(r"`(ledger [^`]*)`", prose)
     assert len(named) > 5
-    assert not [name for name in named if not any(line.startswith(name) for line in (*LINES, *AFTERWARDS))]
+    known = (*LINES, *AFTERWARDS, *chain.from_iterable(OTHERS.values()))
+    assert not [name for name in named if not any(line.startswith(name) for line in known)]
     context = click.Context(command_line)
     for option in re.findall(r"`(--[a-z-]+)`", prose):
         commands = [command_line.get_command(context, verb) for verb in ("init", "run", "measure")]

@@ -38,8 +38,10 @@ class Desk:
     def __init__(self, roots: Roots, mirror: str | None, folder: Path) -> None:
         self.commands = Commands(roots.first)
         self._roots, self._mirror = roots, mirror
-        self._own = folder / "mirror.db"
+        self._folder, self._generation = folder, 0
+        self._listed: set[Path] = set()
         self._seen: dict[Path, object] = {}
+        self._held: set[bytes] = set()
         self._syncing = anyio.Lock()
 
     async def call(self, name: str, arguments: Mapping[str, Any], tell: Tell) -> CallToolResult:
@@ -47,6 +49,7 @@ class Desk:
         tool = BY_NAME[name]
         try:
             check(tool, arguments)
+            arguments = _plain(tool, arguments)
             return await (self._ask if tool.asks else self._do)(tool, arguments, tell)
         except LedgerError as error:
             return refusal(str(error))
@@ -59,10 +62,12 @@ class Desk:
         return answer(tool.gives, await self.commands.run(_sound(tool.words(arguments, log, None)), tell))
 
     async def _ask(self, tool: Tool, arguments: Mapping[str, Any], tell: Tell) -> CallToolResult:
-        words = _sound(tool.words(arguments, None, self._mirror or str(self._own)))
+        _sound(tool.words(arguments, None, None))
         notes = b"" if self._mirror else await self._sync(tell)
+        own = self._own()
+        words = tool.words(arguments, None, self._mirror or str(own))
         rows = arguments.get("limit", DEFAULT_ROWS)
-        if not self._mirror and not self._own.exists():
+        if not self._mirror and not own.exists():
             return answer("rows", Ended(0, b"", b"there is no log in the named folders"), rows)
         ended = await self.commands.run(words, tell, rows + 1)
         return answer("rows", ended._replace(err=notes + ended.err), rows)
@@ -70,18 +75,48 @@ class Desk:
     async def _sync(self, tell: Tell) -> bytes:
         """Bring the own mirror up to date; give what sync says of the logs that it refuses, each time anew."""
         async with self._syncing:
-            said = b""
             stamps = {log: log_stamp(log) for log in await anyio.to_thread.run_sync(self._roots.logs)}
-            for batch in _batches([log for log, now in stamps.items() if self._seen.get(log) != now]):
-                # What is in a file now counts here: nobody looks for what was in it before.
-                words = ["sync", f"--db={self._own}", "--replace", "--", *map(str, batch)]
-                ended = await self.commands.run(words, tell)
-                if ended.code:
-                    refused = [line for line in ended.out.splitlines(keepends=True) if line.startswith(b"refused")]
-                    said += b"".join(refused) + ended.err
-                else:
-                    self._seen.update((log, stamps[log]) for log in batch)
+            if not self._listed <= stamps.keys():
+                self._begin_anew()
+            self._listed = {*stamps}
+            said, is_stale = await self._take(stamps, tell)
+            if is_stale:
+                self._begin_anew()
+                said, _ = await self._take(stamps, tell)
             return said
+
+    async def _take(self, stamps: Mapping[Path, object], tell: Tell) -> tuple[bytes, bool]:
+        """Sync the logs that may have changed; tell too whether the mirror still has of one what it refuses now."""
+        said, is_stale = b"", False
+        for batch in _batches([log for log, now in stamps.items() if self._seen.get(log) != now]):
+            # What is in a file now counts here: nobody looks for what was in it before.
+            words = ["sync", f"--db={self._own()}", "--replace", "--", *map(str, batch)]
+            ended = await self.commands.run(words, tell)
+            lines = ended.out.splitlines(keepends=True)
+            refused = [line for line in lines if line.startswith(b"refused")]
+            is_stale = is_stale or not self._held.isdisjoint(map(_named, refused))
+            self._held.update(_named(line) for line in lines if line not in refused)
+            if ended.code:
+                said += b"".join(refused) + ended.err
+            else:
+                self._seen.update((log, stamps[log]) for log in batch)
+        return said, is_stale
+
+    def _own(self) -> Path:
+        return self._folder / f"mirror-{self._generation}.db"
+
+    def _begin_anew(self) -> None:
+        """Turn to an empty mirror, since sync keeps what is gone; the last one is left to questions under way."""
+        for path in self._folder.glob(f"mirror-{self._generation - 1}.db*"):
+            path.unlink(missing_ok=True)
+        self._generation += 1
+        self._seen.clear()
+        self._held.clear()
+
+
+def _named(line: bytes) -> bytes:
+    """Give the log that a line of sync is about, as it is written there."""
+    return line.rpartition(b" runs  ")[2]
 
 
 def check(tool: Tool, arguments: Mapping[str, Any]) -> None:
@@ -92,6 +127,12 @@ def check(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise LedgerError(f"{where}{wrong.message[-300:]}")
     if not _is_finite(arguments):
         raise LedgerError("a number must be finite")
+
+
+def _plain(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arguments with 5.0 as 5: a whole number for a schema, but not for a command."""
+    whole = {field.name for field in tool.fields if field.schema["type"] == "integer"}
+    return {name: int(value) if name in whole else value for name, value in arguments.items()}
 
 
 def _is_finite(value: Any) -> bool:

@@ -100,6 +100,37 @@ def test_questions_answer_as_their_commands_do_without_any_sync(sound: Path):
     assert compare.structured_content["more"] and "there are more rows than these 1" in text(compare)
 
 
+def test_logs_that_are_gone_or_broken_by_now_are_left_out(tmp_path: Path):
+    broken, gone, moved = (log(tmp_path / name) for name in ("broken", "gone", "moved"))
+    log(tmp_path / "sound")
+    sql = {"sql": "SELECT path FROM sessions ORDER BY path"}
+
+    async def ask(client: Client) -> list[Any]:
+        answers = [await client.call_tool("query", sql)]
+        gone.unlink()
+        answers.append(await client.call_tool("query", sql))
+        whole = broken.read_bytes()
+        broken.write_bytes(BAD)
+        answers += await each(client, ("query", sql), ("query", sql))
+        broken.write_bytes(whole)
+        moved.rename(tmp_path / "autoresearch.jsonl")
+        return [*answers, await client.call_tool("query", sql)]
+
+    answers = talk(ask, tmp_path)
+    found = [[Path(row["path"]).parent.name for row in one.structured_content["rows"]] for one in answers]
+    assert found[:2] == [["broken", "gone", "moved", "sound"], ["broken", "moved", "sound"]]
+    assert found[2:4] == [["moved", "sound"]] * 2 and found[4] == [tmp_path.name, "broken", "sound"]
+    assert ["refused: broken" in text(one) for one in answers] == [False, False, True, True, False]
+
+
+def test_a_whole_number_may_be_written_with_a_point(sound: Path):
+    rows, verdict = talk(
+        lambda client: each(client, ("best", {"limit": 1.0}), ("verdict", {"max_iterations": 1.0})), sound
+    )
+    assert not rows.is_error and len(rows.structured_content["rows"]) == 1
+    assert verdict.structured_content["verdict"] == "max_iterations"
+
+
 def test_a_mirror_that_was_named_is_asked_as_it_is(tmp_path: Path):
     place, elsewhere = tmp_path / "empty", tmp_path / "elsewhere"
     place.mkdir()

@@ -71,8 +71,12 @@ def read(lake: Path) -> dict[str, Shelf]:
 
 
 def _shelf(value: dict[str, Any]) -> Shelf:
+    """Read a view's part; raise ValueError if what it names, which may be removed, is not of the folder's own."""
     sessions = {key: Held(**{**held, "files": tuple(held["files"])}) for key, held in value["sessions"].items()}
-    return Shelf(value["revision"], value["columns"], value["folders"], value["files"], sessions)
+    shelf = Shelf(value["revision"], value["columns"], dict(value["folders"]), list(value["files"]), sessions)
+    if not all(paths.is_ours(file, _NAMES) for file in shelf.all_files()):
+        raise ValueError
+    return shelf
 
 
 def save(lake: Path, shelves: dict[str, Shelf]) -> None:
