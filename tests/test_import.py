@@ -17,7 +17,7 @@ from ledger.importing.rows import WORDS
 from ledger.mirror.views import by_name as view_by_name
 from ledger.segment import STATUSES
 from tests.cli import HEADER, SOUND, ledger, lines, log, run
-from tests.damaged import anything
+from tests.damaged import CONFIG, HISTORY, anything
 from tests.mirroring import Mirror, examples, write
 from tests.oracle import strategies
 from tests.oracle.encode import Record
@@ -237,6 +237,13 @@ def test_an_option_that_the_table_gainsays(tmp_path: Path):
     assert ledger(tmp_path, "import", "it.tsv", "--status", "x=y").code == 2
 
 
+def test_a_metric_that_is_called_like_another_column_is_refused(tmp_path: Path):
+    """Else the numbers of the first would pass for the other's."""
+    log(tmp_path, RESULTS, "t.tsv")
+    code, out, err = ledger(tmp_path, "import", "t.tsv", "--direction", "lower", "--metric", "memory_gb")
+    assert (code, out) == (2, "") and "'memory_gb' is another column of t.tsv" in err
+
+
 def test_what_is_never_replaced(tmp_path: Path):
     log(tmp_path, RESULTS, "results.tsv")
     log(tmp_path, SOUND, "other.jsonl")
@@ -276,6 +283,18 @@ def test_exports_of_ledger_come_back(tmp_path: Path):
     marked = ledger(tmp_path, "runs", "--format", "csv", "--status", "discard").out
     code, made, err = ledger(tmp_path, "import", "-", *told, stdin=marked.encode())
     assert (code, made) == (1, "") and "-:2: line 3 of the log stands where its line 2 should" in err
+
+
+def test_a_history_comes_back_beside_its_run_json(tmp_path: Path):
+    events = log(tmp_path, HISTORY, "a/events.jsonl")
+    config = log(tmp_path, json.dumps(CONFIG).encode(), "a/run.json")
+    assert ledger(tmp_path, "sync", "a").code == 0
+    ledger(tmp_path, "export", "--view", "lines", "--format", "csv", "-o", "l.csv")
+    code, out, err = ledger(tmp_path, "import", "l.csv", "-o", "b/events.jsonl")
+    assert (code, out) == (1, "") and "E330" in err and not (tmp_path / "b/events.jsonl").exists()
+    log(tmp_path, config.read_bytes(), "b/run.json")
+    assert ledger(tmp_path, "import", "l.csv", "-o", "b/events.jsonl").code == 0
+    assert (tmp_path / "b/events.jsonl").read_bytes() == events.read_bytes()
 
 
 def test_a_log_that_would_not_be_sound_is_refused(tmp_path: Path):

@@ -18,7 +18,7 @@ from ledger.importing import Asked, Imported, Source, read
 from ledger.importing.rows import SKIP
 from ledger.log import read_log
 from ledger.segment import STATUSES
-from ledger.source import STDIN, canonical, open_log
+from ledger.source import STDIN, canonical, open_log, read_small, run_json_of
 
 
 def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -81,7 +81,7 @@ def _write(made: Imported, path: Path | None, target: Path | None) -> None:
     """Write the log if it is sound, and say on standard error what a person should know of it."""
     if target is not None:
         _check_place(target, path, made.data)
-    notes = made.notes + _judged(made.data)
+    notes = made.notes + _judged(made.data, target)
     if target is None:
         sys.stdout.buffer.write(made.data)
         sys.stdout.buffer.flush()
@@ -105,11 +105,17 @@ def _check_place(target: Path, path: Path | None, data: bytes) -> None:
         check_spare(target)
 
 
-def _judged(data: bytes) -> list[str]:
-    """Say what the rules find in a log, short of an error. Ends the command with status 1 where there is one."""
+def _judged(data: bytes, target: Path | None) -> list[str]:
+    """Say what the rules find in a log, short of an error. Ends the command with status 1 where there is one.
+
+    A codex history is read with the run.json in the folder that it goes to, which no table holds.
+    """
+    run_json = None if target is None else read_small(run_json_of(target))
     with tempfile.TemporaryDirectory(prefix="ledger-import-") as folder:
         path = Path(folder) / "autoresearch.jsonl"
         path.write_bytes(data)
+        if run_json is not None:
+            run_json_of(path).write_bytes(run_json)
         log = read_log(path)
     if not log.ok:
         for line in render.lines_of(None, [found for found in log.diagnostics if found.is_error]):

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ledger.dialects.autoresearch import FORBIDDEN_NAMES
+from ledger.errors import LedgerError
 from ledger.importing import log
 from ledger.importing.cells import is_missing, number, short_hash, split
 from ledger.importing.source import Asked, Faults, Imported, Source
@@ -47,9 +48,17 @@ def time_of(columns: Sequence[str]) -> int | None:
 
 
 def read(source: Source, asked: Asked, layout: Layout, metric: str) -> Imported | Faults:
-    """Make a log of a table's rows, or say what is wrong with any of them."""
+    """Make a log of a table's rows, or say what is wrong with any of them.
+
+    Raises LedgerError for what neither the table nor an option says, and for an option that means another column.
+    """
     notes: list[str] = []
     header = log.header(source, asked, metric, notes)
+    if header["metricName"] in layout.metrics:
+        raise LedgerError(
+            f"{header['metricName']!r} is another column of {source.name}, and --metric only gives {metric!r} another"
+            " name; the metric is the first column behind the commit"
+        )
     faults, runs, skipped = _columns(source, layout), list[dict[str, Any]](), 0
     for line, cells in body(source):
         if len(cells) != len(source.columns):

@@ -95,7 +95,10 @@ def _text(line: Line) -> bytes:
 
 
 def _paired(sides: Sides, parts: list[list[Part]], timed: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
-    """Pair the segments that share a record; and apart from these, those without times that hold the same."""
+    """Pair the segments that share a record; and apart from these, those without times that hold the same.
+
+    Of those that have no run yet, equal headers make one: the next run will be about it, whoever logs that.
+    """
     region = {index: place for place, part in enumerate(parts[1]) for index in part.lines}
     same = {
         content: place for place, part in enumerate(parts[1]) if (content := _untimed(sides[1].lines, part)) is not None
@@ -109,7 +112,28 @@ def _paired(sides: Sides, parts: list[list[Part]], timed: Mapping[int, int]) -> 
         if theirs is not None and theirs not in taken:
             found[place] = theirs
             taken.add(theirs)
+    idle: dict[bytes | None, int] = {
+        header: other
+        for other, part in enumerate(parts[1])
+        if other not in taken and (header := _idle(sides[1].lines, part)) is not None
+    }
+    for place, part in enumerate(parts[0]):
+        if place in pairs or place in untimed:
+            continue
+        if (other := idle.pop(_idle(sides[0].lines, part), None)) is not None:
+            pairs[place] = other
     return pairs, untimed
+
+
+def _idle(lines: list[Line], part: Part) -> bytes | None:
+    """Give the header that holds at the end of a part without a run; None where there is one, or no header."""
+    found = None
+    for index in part.lines:
+        if lines[index].kind == RUN:
+            return None
+        if lines[index].kind == HEADER:
+            found = bare(lines[index].data)
+    return found
 
 
 def _untimed(lines: list[Line], part: Part) -> tuple[bytes, ...] | None:

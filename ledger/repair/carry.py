@@ -12,13 +12,15 @@ from ledger.repair.text import Text
 
 _ROUNDS = 50
 _ABOUT_THE_WHOLE = frozenset(("S400", "S401", "E354", "E355"))
+_HIDES_NOTHING = frozenset(("L102", "L114", "L119"))
+"""Errors of a line that has no record, or whose record is read all the same."""
 
 
 class Outcome(NamedTuple):
     """Hold what a repair comes to; `before` is the log that it began with.
 
     `done` are the items carried out, `left` those that another one made needless or impossible. `worse` are findings
-    that forbid it; `revealed` are warnings that an error had hidden. `refusal` says why it is not to be made, if so.
+    that forbid it; `revealed` are those that an error had hidden. `refusal` says why it is not to be made, if so.
     """
 
     before: Text
@@ -44,10 +46,10 @@ def carry_out(text: Text, items: Sequence[Item], options: Options) -> Outcome:
         lineage.follow(now.starts, edits, after.starts)
         done += chosen
         now = after
-        wanted = {(lineage.group(one.line), one.code): item for item in waiting for one in item.found}
+        wanted = {_key(one, lineage.group(one.line)): item for item in waiting for one in item.found}
         again: list[Item] = []
         for proposal in propose(now, now.diagnostics, options) if wanted else ():
-            asked = (wanted.get((lineage.of(one.line), one.code)) for one in proposal.found)
+            asked = (wanted.get(_key(one, lineage.of(one.line))) for one in proposal.found)
             if (item := next(filter(None, asked), None)) is not None:
                 again.append(item._replace(fix=proposal.fix))
         waiting = again
@@ -63,7 +65,8 @@ def _distinct(items: list[Item]) -> list[Item]:
 def _judge(before: Text, after: Text, lineage: Lineage) -> Outcome:
     """Compare the findings: none may be new and there must be fewer.
 
-    Where an error is gone, the warnings and infos that it kept from being seen are no new ones; errors always are.
+    What an error kept from being seen is no new finding: warnings and infos where an error is gone, and errors where a
+    record that could not be read is read now, or is gone. These are its own, and those at the log's beginning and end.
     """
     old = Counter(_key(one, lineage.group(one.line)) for one in before.diagnostics)
     fresh: list[Diagnostic] = []
@@ -72,17 +75,35 @@ def _judge(before: Text, after: Text, lineage: Lineage) -> Outcome:
         old[key] -= 1
         if old[key] < 0:
             fresh.append(one)
-    fewer_errors = _errors(after) < _errors(before)
-    worse = [one for one in fresh if one.severity is Severity.ERROR or not fewer_errors]
-    revealed = [] if len(worse) == len(fresh) else [one for one in fresh if one.severity is not Severity.ERROR]
+    cleared = {lineage.group(line) for line in _unread(before)} - {lineage.of(line) for line in _unread(after)}
+    better = bool(cleared) or _errors(after) < _errors(before)
+    worse = [one for one in fresh if not (_was_hidden(one, lineage, cleared) if one.is_error else better)]
+    forbidding = set(worse)
+    revealed = [one for one in fresh if one not in forbidding]
     refusal = None
     if after.dialect != before.dialect and before.dialect is not None:
         refusal = "the log would speak another protocol afterwards"
     elif worse:
         refusal = "the log would have new findings afterwards"
-    elif not fewer_errors and len(after.diagnostics) >= len(before.diagnostics):
+    elif not better and len(after.diagnostics) >= len(before.diagnostics):
         refusal = "the log would have no fewer findings afterwards"
     return Outcome(before, after, [], [], worse, revealed, refusal)
+
+
+def _unread(text: Text) -> set[int]:
+    """Give the lines that may hold records which cannot be read."""
+    return {one.line for one in text.diagnostics if one.is_error and _hides(one.code)}
+
+
+def _hides(code: str) -> bool:
+    return code.startswith("L") and code not in _HIDES_NOTHING
+
+
+def _was_hidden(one: Diagnostic, lineage: Lineage, cleared: set[int]) -> bool:
+    """Tell whether an error could not be seen while these lines were unread; a replay that breaks is never taken so."""
+    if one.code in _ABOUT_THE_WHOLE:
+        return bool(cleared) and one.code != "S400"
+    return one.code[0] in "LRS" and lineage.of(one.line) in cleared
 
 
 def _key(one: Diagnostic, line: int) -> tuple[str, int, str | None]:

@@ -44,20 +44,27 @@ def _edit(text: Text, line: int, number: int) -> Edit | None:
 
 @fixer("S411")
 def renumber_results(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
-    """Give each repeated result a number of its own, past all others, and the decisions on it that follow."""
+    """Give each repeated result a number of its own, and the decisions on it that follow.
+
+    It is that of the decision right behind it, if no other result bears that; else one past all others.
+    """
     repeated = {one.line for one in found}
     records = [(line, record_of(text.line(line)) or {}) for line in range(1, text.lines + 1)]
     numbers = {line: run for line, record in records if type(run := record.get("run")) is int}
-    highest, renamed, edits = max(numbers.values(), default=0), {}, []
+    taken = {run for line, run in numbers.items() if records[line - 1][1].get("type") == "result"}
+    highest, renamed, edits = max(numbers.values(), default=0), dict[int, int](), []
     for line, record in records:
         run = numbers.get(line)
         if run is None:
             continue
         if line in repeated:
-            highest += 1
-            renamed[run] = highest
+            meant = numbers.get(line + 1)
+            if meant is None or meant in taken:
+                highest = meant = highest + 1
+            taken.add(meant)
+            renamed[run] = meant
         if run in renamed and (line in repeated or record.get("type") == "decision"):
             edits.append(_edit(text, line, renamed[run]))
     if edits:
-        words = f"give repeated results new numbers, up to {highest}, with the decisions that follow them"
+        words = f"give repeated results new numbers, up to {max(renamed.values())}, with the decisions that follow them"
         yield proposed(tuple(found), UNSAFE, words, *filter(None, edits))

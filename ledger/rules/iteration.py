@@ -19,7 +19,7 @@ def wrong_iteration(event: object, before: State, record: Record) -> Findings:
 
     Why: an iteration was lost or written twice.
     Example: iteration 3 after iteration 1.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if not before.replay.follows(record["iteration"]):
         yield Finding(f"'iteration' is {record['iteration']}, expected {before.replay.iterations[0] + 1}", "iteration")
@@ -31,7 +31,7 @@ def wrong_previous_metric(event: object, before: State, record: Record) -> Findi
 
     Why: the trial was compared with a value that was not in force.
     Example: `"previous_metric":9` where 10 is retained.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if not before.replay.holds_metric(record["previous_metric"]):
         yield Finding(
@@ -57,7 +57,7 @@ def keep_not_better(event: object, before: State, record: Record) -> Findings:
 
     Why: a keep must deserve its name.
     Example: a keep with an equal metric.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "keep" and _improves(before, record) is False:
         yield Finding(
@@ -71,7 +71,7 @@ def keep_without_guard_pass(event: object, before: State, record: Record) -> Fin
 
     Why: an improvement that breaks the guard is none.
     Example: a keep with `"guard":"fail"`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "keep" and record["guard"] != "pass":
         yield Finding(f"kept with guard {record['guard']!r}, a keep needs 'pass'", "guard")
@@ -83,7 +83,7 @@ def keep_head_differs(event: object, before: State, record: Record) -> Findings:
 
     Why: what was measured is not what was kept.
     Example: `"head"` at the commit before the trial.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "keep" and record["head"] != record["trial_commit"]:
         yield Finding(f"'head' is {record['head']!r}, the kept trial is {record['trial_commit']!r}", "head")
@@ -95,7 +95,7 @@ def keep_with_revert(event: object, before: State, record: Record) -> Findings:
 
     Why: a reverted trial is not kept.
     Example: a keep with `"revert_commit":"abc1234"`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "keep" and record["revert_commit"] is not None:
         yield Finding(f"kept, but 'revert_commit' is {record['revert_commit']!r} instead of null", "revert_commit")
@@ -107,7 +107,7 @@ def wrong_retained_metric(event: object, before: State, record: Record) -> Findi
 
     Why: the next iteration would be compared with a value that nothing measured.
     Example: a discard whose retained metric is the trial's.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     keep = record["outcome"] == "keep"
     due = [record["trial_metric"]] if keep else [_rival(before, record), record["previous_metric"]]
@@ -124,7 +124,7 @@ def discard_without_revert(event: object, before: State, record: Record) -> Find
 
     Why: a discarded trial leaves a trace, or it is still in the tree.
     Example: a discard with `"revert_commit":null`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "discard" and record["revert_commit"] is None:
         yield Finding("discarded, but 'revert_commit' is null", "revert_commit")
@@ -136,7 +136,7 @@ def discard_head_differs(event: object, before: State, record: Record) -> Findin
 
     Why: the tree is not what the history says.
     Example: `"head"` at the trial after a discard.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "discard" and record["revert_commit"] not in (None, record["head"]):
         yield Finding(f"'head' is {record['head']!r}, the revert is {record['revert_commit']!r}", "head")
@@ -148,7 +148,7 @@ def better_trial_discarded(event: object, before: State, record: Record) -> Find
 
     Why: only a guard may throw an improvement away.
     Example: a discard of a better metric with `"guard":"not_run"`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     guarded = before.replay.guarded
     if record["outcome"] == "discard" and _improves(before, record) and (record["guard"] != "fail" or guarded is False):
@@ -164,7 +164,7 @@ def guard_run_for_nothing(event: object, before: State, record: Record) -> Findi
 
     Why: the guard runs only for an improvement; the history does not tell what happened.
     Example: a worse discard with `"guard":"pass"`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["outcome"] == "discard" and _improves(before, record) is False and record["guard"] != "not_run":
         yield Finding(f"the trial is not better, so its guard must be 'not_run', not {record['guard']!r}", "guard")
@@ -176,7 +176,7 @@ def guard_log_missing(event: object, before: State, record: Record) -> Findings:
 
     Why: the proof that the guard ran is missing.
     Example: a keep with `"guard_log":null` in a guarded run.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     due = (
         record["event"] == "baseline"
@@ -193,7 +193,7 @@ def guard_log_without_guard(event: object, before: State, record: Record) -> Fin
 
     Why: the log is of something else.
     Example: `"guard_log":"logs/guard-1.txt"` in a run without a guard.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["guard_log"] is None:
         return

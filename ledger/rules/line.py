@@ -211,7 +211,8 @@ def raw_control_character(note: Note) -> Findings:
 
     Why: JSON forbids it, and strict parsers refuse the line.
     Example: a tab typed into a description.
-    Fix: unsafe where the line is a record then: the characters are written as escapes; else none by machine.
+    Fix: unsafe where the line is a record then: the characters are written as escapes; else none by machine; mend
+    the line by hand, or accept that it is unread.
     """
     yield _at(note, f"an unescaped control character {note.detail} stands in a text".replace("  ", " "))
 

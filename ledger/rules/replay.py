@@ -30,7 +30,7 @@ def baseline_not_first(event: object, before: State, record: Record) -> Findings
 
     Why: everything is compared with the one measurement that came first.
     Example: an iteration as the first event.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     first = before.records == 0
     if first and record["event"] != "baseline":
@@ -45,7 +45,7 @@ def wrong_seq(event: object, before: State, record: Record) -> Findings:
 
     Why: an event was inserted, lost or moved.
     Example: `"seq":5` on the fifth record.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["seq"] != before.records:
         yield Finding(f"'seq' is {record['seq']}, the record's position is {before.records}", "seq")
@@ -57,7 +57,7 @@ def wrong_run_id(event: object, before: State, record: Record) -> Findings:
 
     Why: the event belongs to another run.
     Example: two runs' events in one file.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     config = before.replay.config
     if config is not None and record["run_id"] != config.get("run_id"):
@@ -70,7 +70,7 @@ def wrong_terminal_metric(event: object, before: State, record: Record) -> Findi
 
     Why: the run would end, or go on, with a value that nothing measured.
     Example: `stopped` with the last trial's metric after a discard.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if not before.replay.holds_metric(record["metric"]):
         yield Finding(f"'metric' is {record['metric']}, {before.replay.metric} is retained", "metric")
@@ -82,7 +82,7 @@ def wrong_terminal_head(event: object, before: State, record: Record) -> Finding
 
     Why: the tree is not what the history says. An error carries its revert, else its trial, else the retained head.
     Example: `blocked` with an unknown head.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     due = record.get("revert_commit") or record.get("trial_commit") if record["event"] == "error" else None
     if due is not None and record["head"] != due:
@@ -97,7 +97,7 @@ def revert_without_trial(event: object, before: State, record: Record) -> Findin
 
     Why: a revert undoes a commit; which one must be told.
     Example: `"trial_commit":null,"revert_commit":"abc1234"`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["event"] == "error" and record["revert_commit"] is not None and record["trial_commit"] is None:
         yield Finding(f"'revert_commit' is {record['revert_commit']!r}, but 'trial_commit' is null", "revert_commit")
@@ -109,7 +109,7 @@ def complete_without_target(event: object, before: State, record: Record) -> Fin
 
     Why: only the target completes a run; everything else stops it.
     Example: `complete` with metric 12 and target 10, lower wins.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["event"] == "complete" and before.replay.target_met() is False:
         target = (before.replay.config or {}).get("target")
@@ -122,7 +122,7 @@ def event_after_end(event: object, before: State, record: Record) -> Findings:
 
     Why: the run had ended.
     Example: an iteration after `stopped`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     status = "" if before.replay.lost else before.replay.status
     if status == "complete" or (status in TERMINAL and record["event"] not in ("resumed", "baseline")):
@@ -136,7 +136,7 @@ def resumed_unreverted(event: object, before: State, record: Record) -> Findings
 
     Why: the failed trial is still in the tree.
     Example: `resumed` after an error with a trial and `"revert_commit":null`.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     replay = before.replay
     if record["event"] == "resumed" and replay.status == "error" and replay.unreverted and not replay.lost:
@@ -149,7 +149,7 @@ def resumed_while_active(event: object, before: State, record: Record) -> Findin
 
     Why: an event that stopped the run was lost.
     Example: `resumed` after an iteration.
-    Fix: none by machine.
+    Fix: none by machine; restore the history from another copy, or accept the finding if it is true.
     """
     if record["event"] == "resumed" and before.replay.status == "active" and not before.replay.lost:
         yield Finding("'resumed', but the run was active", "event")
@@ -161,7 +161,7 @@ def active_past_target(before: State) -> Findings:
 
     Why: the event that completes it is missing.
     Example: a kept metric of 9 with target 10, lower wins, as the last event.
-    Fix: none by machine.
+    Fix: none by machine; append the event that is missing, or accept the finding if it is true.
     """
     if before.replay.status == "active" and before.replay.target_met():
         target = (before.replay.config or {}).get("target")
@@ -174,7 +174,7 @@ def active_past_limit(before: State) -> Findings:
 
     Why: the event that stops it is missing.
     Example: 10 iterations with `"max_iterations":10` and no `stopped`.
-    Fix: none by machine.
+    Fix: none by machine; append the event that is missing, or accept the finding if it is true.
     """
     limit = (before.replay.config or {}).get("max_iterations")
     done = before.replay.iterations[0]

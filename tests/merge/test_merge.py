@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,19 @@ def test_a_header_without_a_run_goes_last_and_two_of_them_are_a_conflict(tmp_pat
     assert "only one can hold for the next run" in str(union(tmp_path, ours, late))
     same = START + lines(at(3, 9), OTHER)
     assert findings(tmp_path, merged(tmp_path, ours, same).data) == []
+
+
+@pytest.mark.parametrize("header", [HEADER | {"name": "next"}, HEADER])
+def test_equal_headers_without_a_run_stand_once_however_often_logs_are_merged(
+    tmp_path: Path, header: dict[str, Any]
+) -> None:
+    start = lines(HEADER, at(1, 1))
+    marker = {"type": "status", "state": "running", "timestamp": 1_700_000_009_000}
+    ours, theirs = start + lines(header), start + lines(at(2, 2, 90), header, marker)
+    first = merged(tmp_path, ours, theirs)
+    assert first.data == merged(tmp_path, theirs, ours).data == theirs
+    for one, other in ((first.data, ours), (ours, first.data), (first.data, theirs), (theirs, first.data)):
+        assert merged(tmp_path, one, other).data == theirs
 
 
 def test_a_header_that_takes_anothers_place_opens_a_segment_where_the_other_log_has_runs(tmp_path: Path) -> None:

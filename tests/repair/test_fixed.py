@@ -11,7 +11,7 @@ import pytest
 from ledger.diagnostics import Applicability
 from ledger.repair.carry import carry_out
 from ledger.repair.fixers import CODES, Options
-from ledger.repair.plan import make_plan
+from ledger.repair.plan import advice, make_plan
 from ledger.repair.text import Text
 from ledger.rules import RULES
 
@@ -55,3 +55,8 @@ def test_a_fix_makes_the_log_that_it_should(code: str):
 def test_what_has_no_fix_is_given_none(code: str):
     text = Text.read(log(code, "bad"))
     assert code not in {one.code for item in make_plan(text, text.diagnostics, Options()).items for one in item.found}
+
+
+@pytest.mark.parametrize("code", sorted(set(RULES) - CODES))
+def test_what_has_no_fix_says_what_a_person_can_do(code: str):
+    assert len(advice(code)) > 10

@@ -11,6 +11,9 @@ from ledger.repair.fixers import Options
 from ledger.repair.plan import make_plan
 from ledger.repair.text import Text
 from tests.cli import HEADER, lines, run
+from tests.oracle import codex
+from tests.oracle.encode import Num, Style
+from tests.oracle.encode import lines as encoded
 
 BOM = b"\xef\xbb\xbf"
 STATE_HEADER = {
@@ -214,6 +217,13 @@ def test_repeated_results_take_their_decisions_along():
     )  # fmt: skip
 
 
+def test_a_repeated_result_takes_the_number_of_the_decision_behind_it():
+    data = lines(STATE_HEADER, result(1, 9), decision(1, "baseline"), result(1, 8), decision(2, "keep"), result(3, 7))
+    assert made(data, "S411") == lines(
+        STATE_HEADER, result(1, 9), decision(1, "baseline"), result(2, 8), decision(2, "keep"), result(3, 7)
+    )
+
+
 def test_stated_segments():
     data = lines(HEADER, run(1, 100, segment=3), HEADER, run(2, 90, segment=0), run(3, 90, segment=1))
     assert made(data) == lines(HEADER, run(1, 100, segment=0), HEADER, run(2, 90, segment=1), run(3, 90, segment=1))
@@ -244,6 +254,22 @@ def test_two_conflicts():
     assert made(FIRST + lines(*sides, *more)) == FIRST + lines(run(2, 90), run(3, 80), run(4, 90), run(5, 80))
 
 
+@pytest.mark.parametrize(("side", "kept"), [("both", (2, 3, 4, 5)), ("ours", (2,)), ("theirs", (3, 5))])
+def test_a_conflict_within_a_conflict_is_settled_with_it(side: str, kept: tuple[int, ...]):
+    runs = {number: run(number, 100 - number, timestamp=1_700_000_000_000 + number) for number in range(2, 6)}
+    inner = (b"<<<<<<< a", runs[2], b"||||||| o", b"=======", runs[4], b">>>>>>> b")
+    base = (b"||||||| o", b"<<<<<<<<< x", run(9, 9), b"=========", run(8, 8), b">>>>>>>>> y")
+    data = FIRST + lines(b"<<<<<<< a", *inner, *base, b"=======", runs[3], runs[5], b">>>>>>> b")
+    outcome = repaired(data, "L119", Options(side=side))
+    assert len(outcome.done) == 1 and outcome.text.data == FIRST + lines(*(runs[number] for number in kept))
+
+
+def test_a_whole_conflict_behind_one_that_is_not():
+    data = FIRST + lines(b"<<<<<<< a", b"<<<<<<< a", run(2, 9), b"=======", run(3, 8), b">>>>>>> b")
+    outcome = repaired(data)
+    assert len(outcome.done) == 1 and outcome.text.data == FIRST + lines(b"<<<<<<< a", run(2, 9), run(3, 8))
+
+
 @pytest.mark.parametrize(
     "filler",
     [b"\n", b"{\n", b'{"a":"\n', b"<<<<<<< a\n", b"=======\n", BOM + b"\n", b'{"a":1,"a":2}\n', b'{"a":\n1,"b":2\n}\n',
@@ -253,3 +279,50 @@ def test_long_logs_of_nothing_good_take_no_more_than_their_length(filler: bytes)
     begun = time.process_time()
     repaired(FIRST + filler * 5_000 + b"\n")
     assert time.process_time() - begun < 10  # a tenth of a second to one, where what is quadratic takes minutes
+
+
+def test_a_header_is_moved_past_what_white_space_goes_away_with_it():
+    for blank in (b"\n", b" \r\n", BOM + b"\n", BOM):
+        outcome = repaired(blank + lines(run(1, 100), HEADER, run(2, 90)))
+        assert (outcome.refusal, outcome.left, outcome.text.data) == (None, [], lines(HEADER, run(1, 100), run(2, 90)))
+
+
+@pytest.mark.parametrize("gap", [b"", b" "])
+def test_what_an_unreadable_record_hid_is_no_new_finding(gap: bytes):
+    """Two faults on one line: the first is put right, then the other is seen, and put right as well."""
+    glued = FIRST + dumped(run(2, 90, status="Discard")) + gap + dumped(run(3, 80)) + b"\n"
+    raw = FIRST + dumped(run(2, 90, status="Discard", description="a\tb")).replace(rb"\t", b"\t") + b"\n"
+    for data in (glued, raw):
+        first = repaired(data)
+        assert first.refusal is None and [one.code for one in first.revealed] == ["R203"]
+        second = repaired(first.text.data)
+        assert second.refusal is None and second.text.diagnostics == []
+
+
+def test_a_log_without_its_header_may_have_hidden_that():
+    """The record that cannot be read might have been the header."""
+    first = repaired(lines(dumped(run(1, 100, description="a\tb")).replace(rb"\t", b"\t"), HEADER, run(2, 90)))
+    assert first.refusal is None and [one.code for one in first.revealed] == ["S401"]
+    second = repaired(first.text.data)
+    assert second.refusal is None and second.text.diagnostics == []
+
+
+def test_a_history_whose_last_event_was_torn_is_cut_back_to_what_it_says():
+    """That it never ended cannot be seen while its last line is unfinished."""
+    config = codex.config(target=5)
+    steps = [codex.Step("try", Num(value)) for value in ("9", "4")]
+    whole = encoded(codex.simulate(config, Num("10"), steps), Style())
+    torn = Text(whole[:-20], None, json.dumps(config).encode())
+    assert [one.code for one in torn.diagnostics] == ["L115"]
+    outcome = carry_out(torn, make_plan(torn, torn.diagnostics, Options()).items, Options())
+    assert outcome.refusal is None and [one.code for one in outcome.revealed] == ["E354"]
+    assert outcome.text.data == whole[: whole[:-1].rindex(b"\n") + 1]
+
+
+def test_a_cut_that_breaks_the_replay_is_refused():
+    config = codex.config(target=5)
+    steps = [codex.Step("try", Num(value)) for value in ("9", "8", "7")]
+    events = encoded(codex.simulate(config, Num("10"), steps), Style()).splitlines(keepends=True)
+    glued = Text(b"".join((events[0], events[1][:-30], *events[2:])), None, json.dumps(config).encode())
+    outcome = carry_out(glued, make_plan(glued, glued.diagnostics, Options()).items, Options())
+    assert outcome.refusal is not None and "E332" in {one.code for one in outcome.worse}
