@@ -126,3 +126,14 @@ def test_an_at_sign_in_a_password_that_was_left_as_it_is_shows_nothing_of_it(tmp
         done = cli.ledger(tmp_path, *words, LEDGER_DB="postgresql://keeper:one@two@localhost:1/x")
         assert done.code == 2 and "the mirror's address cannot be read" in done.err
         assert "one" not in done.out + done.err and "two" not in done.out + done.err
+
+
+def test_a_database_of_another_encoding_is_refused(server: postgres.Postgres, tmp_path: Path) -> None:
+    server.sql("DROP DATABASE IF EXISTS latin", check=False)
+    server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'", check=False)
+    if server.sql("SELECT count(*) FROM pg_database WHERE datname = 'latin'") == "0":  # a cluster of ICU wants it named
+        server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc")
+    for words in (("sync", cli.log(tmp_path)), ("runs",)):
+        done = cli.ledger(tmp_path, *words, LEDGER_DB=server.url("latin"))
+        assert (done.code, done.out) == (2, "") and "holds text as LATIN1; ledger needs one made for UTF8" in done.err
+    assert server.sql("SELECT count(*) FROM pg_class WHERE relname = 'run'", "latin") == "0"

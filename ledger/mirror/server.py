@@ -188,6 +188,9 @@ def engine(address: URL, *, reading: bool) -> Engine:
             version = made.info.server_version // 10_000
             made.close()
             raise LedgerError(f"{show(address)} is PostgreSQL {version}; ledger needs {OLDEST} or a newer one")
+        if (encoding := made.info.parameter_status("server_encoding")) != "UTF8":
+            made.close()
+            raise LedgerError(f"the database {show(address)} holds text as {encoding}; ledger needs one made for UTF8")
         if reading:
             made.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             made.read_only = True
