@@ -84,6 +84,13 @@ def test_links_lead_somewhere(name: str):
         assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, anchor
 
 
+def test_no_page_holds_a_place_that_was_to_be_filled():
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        assert re.findall(r"^[A-Z]+(?:_[A-Z]+)+$|\bTODO\b|\bTBD\b", path.read_text("utf-8"), re.MULTILINE) == [], (
+            path.name
+        )
+
+
 def test_the_hook_of_the_page_is_there():
     hooks = set(re.findall(r"^- id: (\S+)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"), re.MULTILINE))
     assert hooks == set(re.findall(r"^ +- id: (\S+)$", (ROOT / "docs" / "repair.md").read_text("utf-8"), re.MULTILINE))

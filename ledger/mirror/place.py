@@ -49,8 +49,11 @@ def _address(named: str) -> URL:
         url = make_url(named)
     except (ArgumentError, ValueError):
         url = None
-    if url is None or not url.database:
-        raise LedgerError("the mirror's address cannot be read; it should be like postgresql://user@host/database")
+    if url is None or not url.database or "@" in (url.host or ""):  # part of a password, which would be shown
+        raise LedgerError(
+            "the mirror's address cannot be read; it should be like postgresql://user@host/database, and an @ in a"
+            " password is written %40"
+        )
     if isinstance(password := url.query.get("password"), str):
         url = url.set(password=password).difference_update_query(["password"])
     return url.set(drivername="postgresql+psycopg")

@@ -4,6 +4,7 @@ A record's `id` is `session << 32 | line`: rows of a session lie together, in fi
 """
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -15,7 +16,9 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    UniqueConstraint,
 )
+from sqlalchemy.event import listen
 
 REVISION = "0001"
 """The schema that this version reads and writes; the head of the migrations."""
@@ -34,7 +37,7 @@ session = Table(
     metadata,
     Column("id", _ID, primary_key=True),
     Column("key", _TEXT, nullable=False, unique=True),  # the short id shown to people
-    Column("path", _TEXT, nullable=False, unique=True),
+    Column("path", _TEXT, nullable=False),
     Column("dialect", _TEXT),
     Column("size", BigInteger, nullable=False),  # bytes of terminated lines
     Column("sha256", _TEXT, nullable=False),  # of those bytes
@@ -112,7 +115,7 @@ metric_name = Table(
     "metric_name",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", _TEXT, nullable=False, unique=True),
+    Column("name", _TEXT, nullable=False),
 )
 
 event = Table(
@@ -216,6 +219,14 @@ segment_stat = Table(
     PrimaryKeyConstraint("session", "segment"),
     sqlite_with_rowid=False,
 )
+
+HASHED = "ALTER TABLE {0} ADD CONSTRAINT {0}_{1}_key EXCLUDE USING hash ({1} WITH =)"
+"""How a server keeps texts of any length unique: an ordered index of its takes 2,704 bytes."""
+
+for _table, _column in ((session, "path"), (metric_name, "name")):
+    _table.append_constraint(UniqueConstraint(_column).ddl_if(dialect="sqlite"))
+    _hash = DDL(HASHED.format(_table.name, _column))  # type: ignore[no-untyped-call]
+    listen(_table, "after_create", _hash.execute_if(dialect="postgresql"))
 
 OWN = (block, side)
 """Tables with what the mirror has by itself, whose rows name their session."""

@@ -30,6 +30,12 @@ _QUICK_COMPRESSION = (
 )
 """Of the stored bytes, where the server has it: its own takes longer than all else it does in a sync."""
 
+_LEARN = """
+INSERT INTO metric_name SELECT (SELECT coalesce(max(id), 0) FROM metric_name) + row_number() OVER (ORDER BY place), name
+FROM unnest(CAST(? AS text[])) WITH ORDINALITY AS fresh (name, place)
+WHERE NOT EXISTS (SELECT 1 FROM metric_name AS known WHERE known.name = fresh.name)
+"""
+
 _CAST = (("%", "%%"), ("?", "%s"), (" CROSS JOIN ", " JOIN "), (" AS BLOB)", " AS bytea)"))
 """What statements, written for SQLite, say otherwise here. CROSS JOIN fixes the order there, and always has an ON."""
 
@@ -64,8 +70,8 @@ class Server:
         return self.connection.cursor(binary=True).execute(sql)
 
     def begin(self) -> None:
-        """Open a transaction that waits for other writers, but not for ever."""
-        self.connection.execute(f"BEGIN; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
+        """Open a transaction that waits for other writers, but not for ever, and then sees what they wrote."""
+        self.connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
 
     @property
     def in_transaction(self) -> bool:
@@ -97,16 +103,14 @@ class Server:
 
         info = self.connection.info
         with psycopg.connect(info.dsn, password=info.password or None, client_encoding="UTF8") as apart:
+            apart.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             aside = _adapted(apart)
             aside.lock(_NAMES + 1)
-            aside.connection.cursor().executemany(
-                "INSERT INTO metric_name SELECT coalesce(max(id), 0) + 1, CAST(%s AS text) FROM metric_name"
-                " ON CONFLICT (name) DO NOTHING",
-                [(name,) for name in names],
+            aside.execute(_LEARN, (list(names),))
+            rows = aside.execute(
+                "SELECT name, id FROM metric_name WHERE name = ANY (CAST(? AS text[]))", (list(names),)
             )
-            marks = ",".join("?" * len(names))
-            rows = aside.execute(f"SELECT name, id FROM metric_name WHERE name IN ({marks})", names).fetchall()
-        return dict(rows)
+            return dict(rows.fetchall())
 
 
 class Stream:
@@ -116,6 +120,7 @@ class Stream:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._binary = True
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query; outside of a transaction, where a cursor cannot live, its result is held whole."""
@@ -125,8 +130,12 @@ class Stream:
 
     def as_typed(self, sql: str) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
         """Run one query as a person typed it, and give its columns too. A cursor takes nothing but a query."""
+        from ledger.mirror.servertypes import register_plain
+
         name = self._declare(sql, None)
-        first = self._server.question(f"FETCH {_FETCHED} FROM {name}")
+        register_plain(self._server.connection)
+        self._binary = False
+        first = self._ask(name)
         return tuple(column.name for column in first.description or ()), self._fetched(name, first.fetchall())
 
     def _declare(self, sql: str, values: Sequence[Any] | None) -> str:
@@ -149,7 +158,10 @@ class Stream:
         self._server.execute(f"CLOSE {name}")
 
     def _fetch(self, name: str) -> list[tuple[Any, ...]]:
-        return list(self._server.execute(f"FETCH {_FETCHED} FROM {name}").fetchall())
+        return list(self._ask(name).fetchall())
+
+    def _ask(self, name: str) -> Any:
+        return self._server.connection.cursor(binary=self._binary).execute(f"FETCH {_FETCHED} FROM {name}")
 
 
 def _adapted(connection: "psycopg.Connection[Any]") -> Server:
@@ -176,10 +188,13 @@ def engine(address: URL, *, reading: bool) -> Engine:
             version = made.info.server_version // 10_000
             made.close()
             raise LedgerError(f"{show(address)} is PostgreSQL {version}; ledger needs {OLDEST} or a newer one")
+        if (encoding := made.info.parameter_status("server_encoding")) != "UTF8":
+            made.close()
+            raise LedgerError(f"the database {show(address)} holds text as {encoding}; ledger needs one made for UTF8")
         if reading:
             made.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             made.read_only = True
-            made.execute("SET jit = off; SET cursor_tuple_fraction = 1")
+            made.execute("SET jit = off; SET cursor_tuple_fraction = 1; SET extra_float_digits = 1")
             made.commit()
         else:
             server.connection.execute("SET jit = off")

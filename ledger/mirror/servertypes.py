@@ -6,6 +6,7 @@ as it is in SQLite.
 """
 
 import re
+from decimal import Decimal
 from struct import Struct
 from typing import Any
 
@@ -54,8 +55,36 @@ class _NumberLoader(Loader):
         digits, weight, sign, _ = _HEAD(data)
         if digits == 1 and weight == 0 and not sign:  # a run's number below ten thousand
             return data[8] << 8 | data[9]
-        exact = self._exact.load(data)
-        return int(exact) if exact == exact.to_integral_value() and int(exact) in INT64 else float(exact)
+        return _number(self._exact.load(data))
+
+
+class _NumberTextLoader(Loader):
+    def load(self, data: Buffer) -> int | float:
+        return _number(Decimal(str(data, "ascii")))
+
+
+def _number(exact: Decimal) -> int | float:
+    whole = exact.is_finite() and exact == exact.to_integral_value() and int(exact) in INT64
+    return int(exact) if whole else float(exact)
+
+
+class _PlainLoader(_TextLoader):
+    format = Format.TEXT
+
+
+_OWN = frozenset(("int2", "int4", "int8", "oid", "float4", "float8", "bool", "bytea"))
+
+
+def register_plain(connection: Any) -> None:
+    """Have what comes in text format stay the text that the server writes, but for numbers, booleans and bytes.
+
+    A typed statement may ask for values of any type, most of which Python has no counterpart of.
+    """
+    for known in connection.adapters.types:
+        for oid in (known.oid, known.array_oid) if known.name not in _OWN else (known.array_oid,):
+            if oid:
+                connection.adapters.register_loader(oid, _PlainLoader)
+    connection.adapters.register_loader("numeric", _NumberTextLoader)
 
 
 def register(connection: Any) -> None:

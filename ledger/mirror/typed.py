@@ -104,6 +104,7 @@ def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, 
 
     A cursor is for a single query: nothing that acts, such as COPY to a program, is one.
     """
+    begun = time.monotonic()
     try:
         server.execute(f"SET LOCAL statement_timeout = {min(math.ceil(seconds * 1000), 2**31 - 1)}")
         if _PLAIN.match(sql):
@@ -112,14 +113,23 @@ def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, 
         columns, rows = server.cursor().as_typed(sql)
     except failures() as error:
         raise _refusal_there(error, "refused") from None
-    return columns, readable(_told(rows))
+    return columns, readable(_told(rows, seconds - (time.monotonic() - begun) if seconds else math.inf))
 
 
-def _told(rows: Rows) -> Rows:
-    try:
-        yield from rows
-    except failures() as error:
-        raise _refusal_there(error, "stopped") from None
+def _told(rows: Rows, left: float) -> Rows:
+    """Yield rows as long as the server takes no longer for all of them; its own limit is one for each answer."""
+    while True:
+        begun = time.monotonic()
+        try:
+            row = next(rows, None)
+        except failures() as error:
+            raise _refusal_there(error, "stopped") from None
+        left -= time.monotonic() - begun
+        if row is None:
+            return
+        if left < 0:
+            raise LedgerError(TOO_LONG)
+        yield row
 
 
 def _refusal_there(error: Any, verb: str) -> LedgerError | Exception:

@@ -15,11 +15,16 @@ _ANY_INTEGER = sa.BigInteger().with_variant(sa.Numeric, "postgresql")
 
 def upgrade() -> None:
     """Create every table; the views come after the migrations."""
+    server = op.get_bind().dialect.name == "postgresql"
+
+    def unique(column: str) -> list[sa.UniqueConstraint]:
+        return [] if server else [sa.UniqueConstraint(column)]
+
     op.create_table(
         "session",
         sa.Column("id", _ID, primary_key=True),
-        sa.Column("key", _TEXT, nullable=False, unique=True),
-        sa.Column("path", _TEXT, nullable=False, unique=True),
+        sa.Column("key", _TEXT, nullable=False),
+        sa.Column("path", _TEXT, nullable=False),
         sa.Column("dialect", _TEXT),
         sa.Column("size", sa.BigInteger, nullable=False),
         sa.Column("sha256", _TEXT, nullable=False),
@@ -34,6 +39,8 @@ def upgrade() -> None:
         sa.Column("synced_ms", sa.BigInteger, nullable=False),
         sa.Column("host", _TEXT),
         sa.Column("origin", _TEXT),
+        sa.UniqueConstraint("key"),
+        *unique("path"),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -85,7 +92,8 @@ def upgrade() -> None:
     op.create_table(
         "metric_name",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("name", _TEXT, nullable=False, unique=True),
+        sa.Column("name", _TEXT, nullable=False),
+        *unique("name"),
     )
     op.create_table(
         "event",
@@ -162,3 +170,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("session", "segment"),
         sqlite_with_rowid=False,
     )
+    if server:  # its ordered indexes take texts of 2,704 bytes at most
+        for table, column in (("session", "path"), ("metric_name", "name")):
+            op.execute(f"ALTER TABLE {table} ADD CONSTRAINT {table}_{column}_key EXCLUDE USING hash ({column} WITH =)")
