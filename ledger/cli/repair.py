@@ -153,7 +153,9 @@ def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_spare(Path(plan_file))
             replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
-            click.echo(f"{len(plan.items)} items are planned in {shown(plan_file)}; nothing was changed", err=True)
+            count = render.counted(len(plan.items), "item")
+            verb = "is" if len(plan.items) == 1 else "are"
+            click.echo(f"{count} {verb} planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
             for line in show.plan_lines(path, plan, text):
                 click.echo(line, file=stdout_text())
