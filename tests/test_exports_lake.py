@@ -355,7 +355,7 @@ def test_killed_anywhere_it_stays_readable_and_the_next_completes(tmp_path: Path
     assert ledger(tmp_path, "sync", "autoresearch.jsonl", "other.jsonl").code == 0
     words = ("export", "--format", "parquet", "-o", "lake")
     died = 0
-    for step in (*range(1, 40, 3), *range(40, 90, 7)):
+    for step in (*range(1, 30, 4), 40, 60, 80):
         path.write_bytes(SOUND + lines(*(run(4 + more, 80 + step) for more in range(step % 4 + 1))))
         assert ledger(tmp_path, "sync", "--replace", "autoresearch.jsonl").code == 0
         done = subprocess.run(
@@ -370,7 +370,7 @@ def test_killed_anywhere_it_stays_readable_and_the_next_completes(tmp_path: Path
         with mirror_at(tmp_path / "mirror.db") as mirror:
             agree(mirror, tmp_path / "lake")
         assert not [file for file in (tmp_path / "lake").rglob("*") if file.suffix == ".tmp"]
-    assert died > 10
+    assert died > 5
 
 
 def test_an_error_leaves_no_half_file(opened: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -63,17 +63,19 @@ def test_the_mirror_has_every_finding(tmp_path: Path, monkeypatch: pytest.Monkey
         assert mirror.verify(path).ok
 
 
-def test_errors_past_number_are_mirrored_and_not_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path = log(tmp_path, lines(HEADER, *[b"{"] * 5, run(1, 1)))
-    assert ledger(tmp_path, "review", "accept", path, "L103", "--reason", "r").code == 0
+def test_errors_past_number_are_mirrored_and_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What is told is bounded; what is accepted is found by all errors, not by those told."""
+    monkeypatch.setattr(ingest, "MOST_ALIKE", 4)
+    path = log(tmp_path, lines(HEADER, *[b"{"] * 4, b"[", run(1, 1)))
     with mirror_at(tmp_path / "mirror.db") as mirror:
-        monkeypatch.setattr(ingest, "MOST_ALIKE", 4)
-        refused = mirror.sync(path)
-        assert refused.refused and len(refused.diagnostics) == 4
-        taken = mirror.sync(path, quarantine=True)
-        assert taken.quarantined and len(mirror.rows("findings")) == 5
-        monkeypatch.setattr(ingest, "MOST_ALIKE", 5)
-        assert not mirror.sync(path, replace=True).quarantined
+        for line in (2, 6):
+            refused = mirror.sync(path)
+            assert refused.refused and len(refused.diagnostics) == 4
+            code = "L103" if line == 2 else next(one.code for one in logs.read_log(path).diagnostics if one.line == 6)
+            assert ledger(tmp_path, "review", "accept", path, f"{code}@{line}", "--reason", "r").code == 0
+        taken = mirror.sync(path)
+        assert not (taken.refused or taken.quarantined) and len(taken.diagnostics) == 4
+        assert [row["accepted"] for row in mirror.rows("findings")] == [True] * 5
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -375,7 +376,8 @@ def test_whatever_the_bytes_there_is_a_log_or_a_reason(table: bytes, edits: list
         table = table[:start] + piece + table[start + length :]
     made = read(Source.of("t.tsv", table), Asked("lower", "m"))
     if isinstance(made, list):
-        assert made and all(0 < line <= table.count(b"\n") + 1 and reason for line, reason in made)
+        most = len(re.split(rb"\r\n|\r|\n", table))
+        assert made and all(0 < line <= most and reason for line, reason in made)
     else:
         assert made.data.endswith(b"\n") or made.data.startswith(b"{")
 

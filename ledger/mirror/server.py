@@ -1,5 +1,6 @@
 """A PostgreSQL server behind the few methods of SQLite's connection that the mirror uses."""
 
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -211,6 +212,8 @@ def _driver() -> None:
     """Raise LedgerError if psycopg is not installed."""
     try:
         import psycopg  # noqa: F401
+
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is raised as well
     except ImportError:
         raise LedgerError(
             "a mirror on a PostgreSQL server needs its extra: pip install 'autoresearch-ledger[postgres]'"
