@@ -17,8 +17,8 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="pipes, devices and names are
 
 @pytest.mark.parametrize("giant", giants.GIANTS, ids=lambda giant: giant.name)
 def test_a_giant_is_taken_or_refused_in_bounded_memory(giant: giants.Giant, tmp_path: Path):
-    commands = [cost.command for cost in giants.costs(giant, tmp_path, giant.short)]
-    assert commands in (["check", "sync"], ["check", "sync", "verify"])
+    done = [cost.command for cost in giants.costs(giant, tmp_path, giant.short)]
+    assert done == (["check", "sync", "verify"] if giant.sync == 0 else ["check", "sync"])
 
 
 ODD_NAMES = ["a\nb", "quote'\"`$(true)", "\x1b[2J", "sp ace", "-dash", "=1+1", "\u202eright", "%s{}", "x" * 200, "ü"]

@@ -375,17 +375,15 @@ def test_what_does_not_work_is_one_sentence_without_the_password(
         f"mysql://keeper:{quoted}@h/x": "a mirror is kept in SQLite or PostgreSQL",
         f"postgresql://keeper:{quoted}@/x?host={server.folder}&sslpassword={quoted}": "is not there",
     }
+    calls = (("sync", log), ("runs",), ("db", "path"), ("report", "--compare", "-o", "x.html"))
     for address, reason in addresses.items():
-        for place, words in enumerate(
-            (("sync", log), ("runs",), ("db", "path"), ("report", "--compare", "-o", "x.html"))
-        ):
-            for done in (
-                ran(tmp_path, address, *words) if place % 2 else cli.ledger(tmp_path, *words, "--db", address),
-            ):
-                assert CANARY not in done.out + done.err and quoted not in done.out + done.err
-                assert done.err.count("\n") <= 1 and "Traceback" not in done.err
-                if words[0] in ("sync", "runs"):
-                    assert done.code == 2 and reason in done.err, (done, reason)
+        for place, words in enumerate(calls):
+            by_option = place % 2 == 0
+            done = cli.ledger(tmp_path, *words, "--db", address) if by_option else ran(tmp_path, address, *words)
+            assert CANARY not in done.out + done.err and quoted not in done.out + done.err
+            assert done.err.count("\n") <= 1 and "Traceback" not in done.err
+            if words[0] in ("sync", "runs"):
+                assert done.code == 2 and reason in done.err, (done, reason)
 
 
 def test_a_password_is_shown_and_kept_nowhere(server: postgres.Postgres, url: str, tmp_path: Path) -> None:
