@@ -19,7 +19,7 @@ def physical_lines(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in whole] + ([rest] if rest else [])
 
 
-@examples(60)
+@examples(120)
 @given(log=anything)
 def test_any_bytes_come_back_and_every_line_is_accounted_for(
     mirror: Mirror, folder: Path, log: tuple[bytes, Record | None]
@@ -77,7 +77,7 @@ def places(data: bytes, drawn: list[tuple[int, bool]]) -> list[int]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@examples(20)
+@examples(40)
 @given(data=st.data())
 def test_grown_in_steps_is_the_same_as_at_once(mirror: Mirror, folder: Path, dialect: str, data: st.DataObject) -> None:
     log, run_json = data.draw(strategies.logs(dialect))
@@ -86,7 +86,7 @@ def test_grown_in_steps_is_the_same_as_at_once(mirror: Mirror, folder: Path, dia
     agree(mirror, folder, (log, run_json), steps, quarantine=True)
 
 
-@examples(35)
+@examples(70)
 @given(log=anything, steps=cuts)
 def test_damaged_logs_grow_alike(
     mirror: Mirror, folder: Path, log: tuple[bytes, Record | None], steps: list[tuple[int, bool]]
