@@ -93,7 +93,7 @@ def place_of_best(runs: list[dict[str, Any]], segment: int) -> int:
 
 
 @dialects
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=35, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_drawn_logs_fold_to_what_the_oracle_sees(dialect: str, data: st.DataObject) -> None:
     log, config = data.draw(strategies.logs(dialect))
@@ -107,7 +107,7 @@ def test_random_logs_fold_to_what_the_oracle_sees(dialect: str, seed: int) -> No
     agrees(log, dialect, config)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=35, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(strategies.autoresearch_logs())
 def test_the_verdicts_region_is_what_the_oracle_sees(log: bytes) -> None:
     verdict = fold.verdict(log, "autoresearch", None, None, NOW)

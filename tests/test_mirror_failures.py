@@ -21,7 +21,7 @@ from tests import cli
 from tests.mirroring import MORE, mirror_at
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and limits are other ones there")
-KILLS = 10 * MORE
+KILLS = 6 * MORE
 
 
 def fails(path: Path, *, writing: bool = True, reading: bool = True) -> str:

@@ -158,7 +158,7 @@ def same_as_oracle(data: bytes, dialect: str, config: Any, limit: int | None, no
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_drawn_logs_are_judged_as_the_oracle_judges_them(dialect: str, data: st.DataObject):
     log_bytes, config = data.draw(strategies.logs(dialect, size=12))

@@ -21,7 +21,7 @@ from tests.loop.project import IDENTITY, Project, best_commit, project
 from tests.loop.waiting import until
 
 SOUND = "1 log, 1 sound; 0 errors, 0 warnings, 0 info\n"
-KILLS = int(os.environ.get("LEDGER_KILLS", "10"))
+KILLS = int(os.environ.get("LEDGER_KILLS", "5"))
 
 
 def kill(one: Project, after: float, *arguments: object, group: bool = False) -> None:
