@@ -17,6 +17,7 @@ from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import Outcome
 from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import ingest_stored, sync_log
 from ledger.mirror.verify import Proof, verify
 
@@ -42,7 +43,7 @@ class Mirror:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.raw = store.driver(connection)
+        self.raw = driver(connection)
         if isinstance(self.raw, sqlite3.Connection):
             self.raw.execute("PRAGMA synchronous = OFF")  # no test here pulls the plug
 

@@ -15,6 +15,7 @@ import pytest
 from ledger.errors import LedgerError
 from ledger.mirror import engine, schema, store
 from ledger.mirror.engine import open_reader, open_writer
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import sync_log
 from ledger.mirror.verify import verify
 from tests import cli
@@ -94,7 +95,7 @@ def test_a_mirror_that_another_holds(tmp_path: Path, monkeypatch: pytest.MonkeyP
         other.execute("BEGIN IMMEDIATE")
         assert "is locked: another command has been writing" in fails(path, reading=False)
         with open_reader(path) as connection:
-            assert connection is not None and store.find(store.driver(connection), log) is not None
+            assert connection is not None and store.find(driver(connection), log) is not None
         other.execute("COMMIT")
         other.execute("BEGIN EXCLUSIVE")
         assert "is locked" in fails(path, reading=mode == "delete")
@@ -137,7 +138,7 @@ def test_a_full_disk_leaves_the_mirror_as_it_was(tmp_path: Path) -> None:
 
     def fill() -> None:
         with open_writer(path) as connection:
-            raw = store.driver(connection)
+            raw = driver(connection)
             raw.execute(f"PRAGMA max_page_count = {raw.execute('PRAGMA page_count').fetchone()[0] + 20}")
             sync_log(connection, log)
 
@@ -193,7 +194,7 @@ def test_a_writer_that_died_leaves_a_journal_that_a_reader_gets_over(tmp_path: P
     assert path.with_name("mirror.db-journal").stat().st_size
     with open_reader(path) as connection:
         assert connection is not None
-        raw = store.driver(connection)
+        raw = driver(connection)
         assert verify(raw, store.every(raw)[0]).ok
     with mirror_at(path) as mirror:
         assert mirror.laid_open(log) == before
@@ -215,7 +216,7 @@ def before_or_after(folder: Path, before: dict[Path, bytes], after: dict[Path, b
     with open_reader(folder / "mirror.db") as connection:
         if connection is None:
             return 0
-        raw = store.driver(connection)
+        raw = driver(connection)
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         for path, data in after.items():
             known = store.find(raw, path)

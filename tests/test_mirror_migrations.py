@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from ledger.errors import LedgerError
 from ledger.mirror import engine, schema, store, views
 from ledger.mirror.engine import create, migrations_folder, open_reader, open_writer, upgrade
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.verify import verify
 from tests.mirroring import mirror_at, plain
 from tests.mirrors import make
@@ -50,7 +50,7 @@ def made(tmp_path: Path) -> dict[str, dict[str, Any]]:
         opened = engine._engine(path, "rwc", "BEGIN IMMEDIATE")
         with opened.connect() as connection:
             way(connection)
-            found[way.__name__] = described(store.driver(connection))
+            found[way.__name__] = described(driver(connection))
             version = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
             assert version == [schema.REVISION]
         opened.dispose()
@@ -130,7 +130,7 @@ def test_views_of_somebody_else_do_not_stop_an_upgrade(tmp_path: Path) -> None:
         raw.execute('CREATE VIEW "my ""own""" AS SELECT run FROM run')
     with open_writer(path) as connection:
         upgrade(connection)
-        assert described(store.driver(connection))
+        assert described(driver(connection))
     with mirror_at(path) as mirror:
         assert {row[0] for row in mirror.raw.execute("SELECT name FROM sqlite_master WHERE type = 'view'")} == {
             view.name for view in views.VIEWS

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from ledger.errors import LedgerError
-from ledger.mirror import queries, store, typed, views
+from ledger.mirror import queries, typed, views
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import driver
 from tests import cli, deciding
 from tests.mirroring import Mirror, mirror_at, write
 from tests.oracle import random_logs
@@ -210,7 +211,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
         with pytest.raises(LedgerError, match="the database refused the statement"):
-            typed.select(store.driver(connection), statement)
+            typed.select(driver(connection), statement)
     assert state_of(path.parent) == before
 
 
@@ -227,7 +228,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
 def test_the_database_answers_any_question(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
-        columns, rows = typed.select(store.driver(connection), statement)
+        columns, rows = typed.select(driver(connection), statement)
         assert columns and all(len(row) == len(columns) for row in rows)
 
 

@@ -19,6 +19,7 @@ from ledger.mirror import server as server_module
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import mirror_path, show
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import driver
 from ledger.mirror.views import VIEWS, by_name
 from tests import cli, postgres
 from tests.mirroring import Mirror, mirror_at
@@ -276,7 +277,7 @@ def test_typed_sql_only_reads(url: str, tmp_path: Path) -> None:
         with open_reader(mirror_path(url)) as connection:
             assert connection is not None
             with pytest.raises(LedgerError, match="the database refused the statement"):
-                list(typed.select(store.driver(connection), statement, 30)[1])
+                list(typed.select(driver(connection), statement, 30)[1])
     assert ran(tmp_path, url, "runs", "--format", "csv").out == before
     for statement in ("SELECT 1 AS one", "SELECT '50%' AS one;", "WITH a AS (SELECT 1 AS one) TABLE a -- so"):
         assert ran(tmp_path, url, "sql", statement, "--format", "csv").out.splitlines()[0] == "one"

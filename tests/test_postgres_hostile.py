@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import LedgerError
-from ledger.mirror import store
 from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.place import mirror_path
+from ledger.mirror.raw import driver
 from ledger.mirror.typed import TOO_LONG, select
 from tests import cli, postgres
 from tests.mirroring import mirror_at
@@ -69,7 +69,7 @@ def test_a_writer_sees_what_it_waited_for_whatever_the_database_is_set_to(
     name = postgres.database_of(url)
     server.sql(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
     with open_writer(mirror_path(url)) as connection, connection.begin():
-        shown = store.driver(connection).execute("SHOW transaction_isolation").fetchone()
+        shown = driver(connection).execute("SHOW transaction_isolation").fetchone()
     assert shown == ("read committed",)
 
 
@@ -115,7 +115,7 @@ def test_typed_sql_gives_values_of_any_type(server: postgres.Postgres, url: str,
 def test_typed_sql_that_never_ends_is_stopped_though_each_answer_is_quick(url: str) -> None:
     with open_reader(mirror_path(url)) as connection:
         assert connection is not None
-        rows = select(store.driver(connection), "SELECT generate_series(1, 1000000000)", 0.5)[1]
+        rows = select(driver(connection), "SELECT generate_series(1, 1000000000)", 0.5)[1]
         with pytest.raises(LedgerError, match=TOO_LONG):
             for _ in zip(rows, range(200_000_000), strict=False):
                 pass

@@ -156,7 +156,7 @@ def _matching(texts: Iterable[Any], incomplete: str) -> Items:
 
 def _ask(ctx: click.Context, sql: str) -> Iterator[tuple[Any, ...]]:
     """Read rows of the mirror; none from one that is missing, busy or no mirror, nor from a server."""
-    from ledger.mirror.engine import mirror_path
+    from ledger.mirror.place import mirror_path
 
     path: object = mirror_path(ctx.params.get("db"))
     if not isinstance(path, Path) or not path.is_file():

@@ -12,9 +12,10 @@ from ledger.cli.options import beside, db_option
 from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import schema, store
-from ledger.mirror.engine import mirror_path, open_reader, open_writer
+from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.metadata import metadata as described
-from ledger.mirror.place import show
+from ledger.mirror.place import mirror_path, show
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.sync import ingest_stored
 from ledger.mirror.whole import copy_sessions, mirror_size
 from ledger.render import safe
@@ -57,7 +58,7 @@ def info(db: str | None) -> None:
         if connection is None:
             click.echo(f"mirror      {show(where)}\n            does not exist yet; ledger sync makes it")
             return
-        raw = store.driver(connection)
+        raw = driver(connection)
         click.echo(f"mirror      {show(where)}")
         click.echo(f"schema      {schema.REVISION}")
         click.echo(f"size        {mirror_size(raw, where):,} bytes")
@@ -99,7 +100,7 @@ def rebuild(db: str | None) -> None:
       ledger db rebuild
     """
     with open_writer(existing_mirror(db)) as connection:
-        raw = store.driver(connection)
+        raw = driver(connection)
 
         def derive(session: store.Session) -> None:
             with connection.begin():
@@ -131,7 +132,7 @@ def backup(output: str, db: str | None) -> None:
     with open_reader(source) as connection:
         if connection is None:
             raise LedgerError(f"there is no mirror at {show(source)} yet; run ledger sync")
-        raw = store.driver(connection)
+        raw = driver(connection)
         kept = kept_files(raw, source)
         if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
             raise LedgerError(f"{show_path(target)} is {what}; name another file")
@@ -140,7 +141,7 @@ def backup(output: str, db: str | None) -> None:
     click.echo(f"wrote {show_path(target)}")
 
 
-def _copy(raw: store.Raw, target: Path) -> None:
+def _copy(raw: Raw, target: Path) -> None:
     if isinstance(raw, sqlite3.Connection):
         with closing(sqlite3.connect(target)) as copy:
             raw.backup(copy)

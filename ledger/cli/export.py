@@ -17,7 +17,7 @@ from ledger.cli.rows import filter_options, filters, reading, write_rows
 from ledger.errors import LedgerError
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
-from ledger.mirror.engine import mirror_path
+from ledger.mirror.place import mirror_path
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.store import Session

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from ledger.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.engine import mirror_path, open_writer
+from ledger.mirror.engine import open_writer
+from ledger.mirror.place import mirror_path
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import sync_log
 
 
@@ -15,7 +17,7 @@ def follow(log: Path, db: str | None) -> str | None:
         if isinstance(path, Path) and not path.exists():
             return None
         with open_writer(path) as connection:
-            known = store.find(store.driver(connection), log)
+            known = store.find(driver(connection), log)
             if known is None:
                 return None
             outcome = sync_log(connection, log, replace=True, quarantine=known.quarantined)

@@ -8,9 +8,9 @@ import click
 
 from ledger.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.engine import mirror_path, open_reader
-from ledger.mirror.place import Place, show
-from ledger.mirror.raw import Raw
+from ledger.mirror.engine import open_reader
+from ledger.mirror.place import Place, mirror_path, show
+from ledger.mirror.raw import Raw, driver
 from ledger.source import canonical, find_logs, run_json_of, session_log, show_path
 
 
@@ -39,7 +39,7 @@ def reading_mirror(db: str | None) -> Iterator[Raw]:
         if connection is None:
             raise _none_yet(place)
         with connection.begin():
-            yield store.driver(connection)
+            yield driver(connection)
 
 
 def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.Session]:

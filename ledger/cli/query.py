@@ -15,10 +15,10 @@ from ledger.cli.trend import trend_of
 from ledger.cli.watch import watched
 from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
-from ledger.mirror import queries, store, typed
-from ledger.mirror.engine import mirror_path, open_reader
-from ledger.mirror.place import show
-from ledger.mirror.raw import Raw
+from ledger.mirror import queries, typed
+from ledger.mirror.engine import open_reader
+from ledger.mirror.place import mirror_path, show
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.views import View, by_name
 from ledger.screen import Screen
 from ledger.terminal import plain
@@ -55,7 +55,7 @@ def _reading(db: str | None) -> Iterator[Raw | None]:
     with open_reader(mirror_path(db)) as connection:
         if connection is None:
             click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
-        yield None if connection is None else store.driver(connection)
+        yield None if connection is None else driver(connection)
 
 
 def _write(format_name: str, columns: Sequence[str], rows: queries.Rows, above: Above | None = None) -> None:

@@ -9,11 +9,10 @@ import click
 
 from ledger.cli.options import stdout_text
 from ledger.exports import by_name
-from ledger.mirror import store
-from ledger.mirror.engine import mirror_path, open_reader
-from ledger.mirror.place import show
+from ledger.mirror.engine import open_reader
+from ledger.mirror.place import mirror_path, show
 from ledger.mirror.queries import Filters, Rows
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, driver
 from ledger.terminal import plain
 from ledger.times import parse_iso
 
@@ -85,7 +84,7 @@ def reading(db: str | None) -> Iterator[Raw | None]:
             yield None
         else:
             with connection.begin():
-                yield store.driver(connection)
+                yield driver(connection)
 
 
 def write_rows(format_name: str, columns: Sequence[str], rows: Rows) -> None:

@@ -52,7 +52,7 @@ def _place(log: str) -> Path:
 
 
 def _shelf(places: list[Path], db: str | None) -> "Shelf":
-    from ledger.mirror.engine import mirror_path
+    from ledger.mirror.place import mirror_path
     from ledger.serve.shelf import Mirrored, Named
 
     if places:

@@ -14,8 +14,10 @@ from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.batch import sync_logs
-from ledger.mirror.engine import mirror_path, open_writer
+from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import Outcome
+from ledger.mirror.place import mirror_path
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import mark_gone
 from ledger.source import canonical
 
@@ -48,7 +50,7 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
     bulk = any(path.is_file() and path.stat().st_size > _BULK_BYTES for path in map(Path, paths))
     with open_writer(mirror_path(db), bulk=bulk) as connection:
-        lost = store.lost(store.driver(connection))
+        lost = store.lost(driver(connection))
         logs, complete = _logs(paths, {store.path_text(session.file) for session in lost})
         synced = sync_logs(connection, logs, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
         with closing(synced), closing(progress(synced, "sync", len(logs))) as outcomes:
@@ -100,7 +102,7 @@ def forget(log: str, db: str | None, yes: bool) -> None:
       ledger forget old/autoresearch.jsonl
     """
     with open_writer(existing_mirror(db)) as connection:
-        raw = store.driver(connection)
+        raw = driver(connection)
         for session in named_sessions(raw, (log,)):
             name = shown(session.path)
             if not yes and not _confirmed(f"Drop {name} from the mirror?"):

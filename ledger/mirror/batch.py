@@ -13,6 +13,7 @@ from ledger.mirror import store
 from ledger.mirror.ahead import read_ahead
 from ledger.mirror.ingest import Outcome
 from ledger.mirror.pipe import quick_switching
+from ledger.mirror.raw import driver
 from ledger.mirror.store import Session
 from ledger.mirror.sync import sync_log
 
@@ -29,7 +30,7 @@ def sync_logs(
     if len(paths) == 1:
         yield paths[0], _outcome(sync, paths[0])
         return
-    known = store.paths(store.driver(connection))
+    known = store.paths(driver(connection))
     waiting: deque[tuple[Path, Future[Outcome | LedgerError]]] = deque()
     with quick_switching(), ThreadPoolExecutor(1) as thread:
         try:

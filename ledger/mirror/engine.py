@@ -12,12 +12,10 @@ from sqlalchemy.exc import DBAPIError
 
 from ledger.errors import LedgerError
 from ledger.mirror import schema, server, views
-from ledger.mirror.place import Place, mirror_path, show
+from ledger.mirror.place import Place, show
 from ledger.mirror.raw import driver
 from ledger.mirror.server import Server
 from ledger.source import show_path
-
-__all__ = ["mirror_path"]
 
 BUSY_SECONDS = 20
 

@@ -11,10 +11,8 @@ from typing import IO, Any, NamedTuple
 from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.origin import lock_key, origin_of, this_host
-from ledger.mirror.raw import Raw, driver
+from ledger.mirror.raw import Raw
 from ledger.mirror.server import Server
-
-__all__ = ["Raw", "Session", "driver"]
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 

@@ -14,7 +14,7 @@ from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, Outcome
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import Session
 from ledger.reader import Reader
 from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
@@ -32,7 +32,7 @@ def sync_log(
     `lost` are the sessions whose files are gone, if the caller looked already: one of them may be this log, moved.
     `ahead` is what was read of a log that the mirror did not have; it is closed here.
     """
-    raw = store.driver(connection)
+    raw = driver(connection)
     options = _Options(dialect, quarantine, replace)
     with ahead.file if ahead else open_log(path) as file:
         known = None if ahead else store.find(raw, path)
@@ -59,7 +59,7 @@ def _settle(transaction: RootTransaction, outcome: Outcome) -> Outcome:
 
 def mark_gone(connection: Connection) -> list[Session]:
     """Mark the sessions whose file is missing, and give those that were not marked yet."""
-    raw = store.driver(connection)
+    raw = driver(connection)
     gone = [session for session in store.lost(raw) if not session.gone]
     for session in gone:
         with connection.begin():

@@ -14,7 +14,7 @@ from ledger.errors import LedgerError
 from ledger.log import open_reader
 from ledger.mirror import schema, sides, store
 from ledger.mirror.ingest import Ingestion
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import Session
 from ledger.source import LogFile
 
@@ -63,7 +63,7 @@ def derived(raw: Raw, session: Session, size: int) -> Iterator[tuple[sqlite3.Con
     engine = create_engine("sqlite+pysqlite://", creator=_private)
     with engine.connect() as connection, LogFile(None, store.spool(raw, session), size) as file:
         schema.metadata.create_all(connection, checkfirst=False)
-        apart = store.driver(connection)
+        apart = driver(connection)
         assert isinstance(apart, sqlite3.Connection)
         apart.execute("BEGIN")
         dialect = session.dialect if session.dialect in {known.name for known in DIALECTS} else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from ledger.mirror import sides, store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.place import Place
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import Session
 from ledger.mirror.sync import ingest_stored
 
@@ -25,7 +25,7 @@ def copy_sessions(raw: Raw, target: Path) -> Iterator[Session]:
     """Copy all sessions of a server's mirror into a new SQLite mirror, and yield each when it is there."""
     target.unlink()  # an empty file is no new mirror
     with open_writer(target, bulk=True) as connection:
-        apart = store.driver(connection)
+        apart = driver(connection)
         for session in store.every(raw):
             with connection.begin():
                 marks = ",".join("?" * len(session))

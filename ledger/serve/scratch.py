@@ -10,6 +10,7 @@ from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import Outcome
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import sync_log
 
 
@@ -32,7 +33,7 @@ class Scratch:
             dropped = [log for log in self._held if log not in logs]
             if changed or dropped:
                 with open_writer(self.path) as connection:
-                    raw = store.driver(connection)
+                    raw = driver(connection)
                     raw.execute("PRAGMA synchronous = OFF")  # nobody needs it after a crash
                     for log in dropped:
                         if (known := store.find(raw, log)) is not None:

@@ -10,6 +10,7 @@ from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import Place, show
+from ledger.mirror.raw import driver
 from ledger.mirror.store import Session
 from ledger.render import counted
 from ledger.serve.stamp import id_of, mirror_stamp
@@ -108,7 +109,7 @@ class Mirrored:
 
     def _look(self) -> None:
         with open_reader(self._path) as connection:
-            sessions = [] if connection is None else store.every(store.driver(connection))
+            sessions = [] if connection is None else store.every(driver(connection))
         none_yet = f"There is no mirror at {show(self._path)} yet: run ledger sync, or name logs and folders."
         self.notes = [] if connection is not None else [none_yet]
         # The fold is long, and nothing here asks for it.

@@ -12,6 +12,7 @@ from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import Place
 from ledger.mirror.queries import Filters
+from ledger.mirror.raw import driver
 from ledger.mirror.store import Session
 from ledger.report.account import Account, read
 from ledger.report.comparison import compare
@@ -101,11 +102,11 @@ class Site:
         assert self._shelf.mirror is not None
         with open_reader(self._shelf.mirror) as connection:
             known = entry.stored.id if entry.stored else 0
-            session = None if connection is None else store.read(store.driver(connection), known)
+            session = None if connection is None else store.read(driver(connection), known)
             if connection is None or session is None:
                 raise GoneError(f"{show_path(entry.path)} is gone, and the mirror has it no more")
             with connection.begin():
-                return read_stored(store.driver(connection), session)
+                return read_stored(driver(connection), session)
 
     def _rows(self, entries: list[Entry], stamps: Mapping[str, tuple[Stamp | None, ...]]) -> Iterator[Row]:
         """Make the rows of the index; only what has changed since the last time is read again."""
@@ -184,4 +185,4 @@ def _reading(mirror: Place) -> Iterator[Any]:
             yield None
             return
         with connection.begin():
-            yield store.driver(connection)
+            yield driver(connection)

@@ -11,18 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli import environment
-from tests.loop.project import IDENTITY, Project, bare, check_sound, project
-from tests.loop.waiting import begun, gate, is_dead, twin, until
+from tests.loop.project import IDENTITY, Project, bare, check_sound
+from tests.loop.waiting import begun, gated, is_dead, twin, until
 
 AGENT = "echo 90 > src/number.txt"
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    made = project(tmp_path_factory.mktemp("template") / "work")
-    gate(made)
-    assert made.ledger("run", "--baseline").code == 0
-    return made
+    return gated(tmp_path_factory.mktemp("template") / "work")
 
 
 @pytest.fixture

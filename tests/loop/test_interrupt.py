@@ -9,17 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.loop.project import Project, check_sound, project
-from tests.loop.waiting import begun, gate, is_dead, twin, until
+from tests.loop.waiting import begun, gate, gated, is_dead, twin, until
 
 AGENT = "echo 90 > src/number.txt"
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    made = project(tmp_path_factory.mktemp("template") / "work")
-    gate(made)
-    assert made.ledger("run", "--baseline").code == 0
-    return made
+    return gated(tmp_path_factory.mktemp("template") / "work")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.loop.project import NUMBER, Project
+from tests.loop.project import NUMBER, Project, project
 
 PATIENCE = 20.0
 LEDGER = f"'{sys.executable}' -m ledger"
@@ -44,6 +44,14 @@ def gate(one: Project, last: str = "echo METRIC total_ms=$number; echo METRIC me
     (one.folder / "bench.sh").write_text(GATED + last)
     (one.folder / ".claude" / "autoresearch-ai-plugin.local.md").write_text("---\nbenchmark_timeout: 30\n---\n")
     one.git("commit", "--quiet", "-am", "bench")
+
+
+def gated(folder: Path) -> Project:
+    """Make a project with the gated benchmark, and its baseline."""
+    made = project(folder)
+    gate(made)
+    assert made.ledger("run", "--baseline").code == 0
+    return made
 
 
 def begun(one: Project) -> None:

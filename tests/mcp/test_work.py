@@ -13,9 +13,9 @@ import pytest
 from mcp.client.client import Client
 
 from tests.cli import COMMAND, environment, ledger, log
-from tests.loop.project import IDENTITY, Project, project
+from tests.loop.project import IDENTITY, Project
 from tests.loop.test_interrupt import check_undone
-from tests.loop.waiting import begun, gate, is_dead, twin, until
+from tests.loop.waiting import begun, gated, is_dead, twin, until
 from tests.mcp.client import connected, refused, talk, text
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and process groups are POSIX")
@@ -25,10 +25,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    made = project(tmp_path_factory.mktemp("template") / "work")
-    gate(made)
-    assert made.ledger("run", "--baseline").code == 0
-    return made
+    return gated(tmp_path_factory.mktemp("template") / "work")
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from ledger.mirror import schema, store
+from ledger.mirror import schema
 from ledger.mirror.engine import open_writer
+from ledger.mirror.raw import driver
 from ledger.mirror.sync import sync_log
 from tests import deciding
 
@@ -23,7 +24,7 @@ ELSEWHERE = "/home/ada/experiments"
 def make(target: Path) -> None:
     """Mirror all samples, the damaged one too, and write the mirror to one file without free space."""
     with tempfile.TemporaryDirectory() as folder, open_writer(Path(folder) / "mirror.db") as connection:
-        raw = store.driver(connection)
+        raw = driver(connection)
         samples = Path(shutil.copytree(SAMPLES, Path(folder).resolve() / "samples"))
         logs = sorted(samples.rglob("*.jsonl"))
         damaged = samples / "damaged" / "autoresearch.jsonl"
