@@ -132,6 +132,30 @@ def test_rebuilt_without_the_files_and_forgotten(mirror: Mirror, tmp_path: Path)
     assert set(counts) == {(0,)}
 
 
+@pytest.mark.parametrize(
+    "falsehood",
+    [
+        "UPDATE acceptance SET reason = 'another'",
+        "DELETE FROM acceptance WHERE number = 2",
+        "UPDATE repair SET \"by\" = 'nobody'",
+        "DELETE FROM repair",
+        "UPDATE diagnostic SET accepted = NULL",
+        "DELETE FROM side WHERE kind = 'repairs'",
+    ],
+)
+def test_verify_sees_decisions_that_nobody_made(falsehood: str, mirror: Mirror, tmp_path: Path) -> None:
+    log = cli.log(tmp_path, TWO)
+    deciding.accept(log)
+    deciding.note_repair(log)
+    mirror.sync(log)
+    assert mirror.verify(log).ok
+    mirror.raw.execute(falsehood)
+    assert not mirror.verify(log).ok
+    if "FROM side" not in falsehood:
+        mirror.rebuild(log)
+        assert mirror.verify(log).ok
+
+
 def test_findings_about_the_whole_log_and_about_run_json(mirror: Mirror, tmp_path: Path) -> None:
     log = cli.log(tmp_path, b"")
     deciding.accept(log)

@@ -1,6 +1,7 @@
 """A mirror on a PostgreSQL server: many at once, other machines and clones, servers that die, no password shown."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from ledger.mirror.place import mirror_path, show
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import driver
 from ledger.mirror.views import VIEWS, by_name
-from tests import cli, postgres
+from tests import cli, deciding, postgres
 from tests.mirroring import Mirror, mirror_at
 
 CANARY = "s3cr3t-canary/%40x"
@@ -347,9 +348,14 @@ def test_another_schema_is_told(url: str, mirror: Mirror, tmp_path: Path) -> Non
 
 
 def test_a_backup_is_a_file_with_the_same_sessions(url: str, tmp_path: Path) -> None:
-    assert ran(tmp_path, url, "sync", "--quarantine", cli.SAMPLES).code == 0
+    for log in Path(shutil.copytree(cli.SAMPLES, tmp_path / "samples")).rglob("*.jsonl"):
+        deciding.accept(log)
+        deciding.note_repair(log)
+    assert ran(tmp_path, url, "sync", "samples").code == 0
     assert ran(tmp_path, url, "db", "backup", "-o", "copy.db").code == 0
-    for words in (("runs",), ("compare",), ("sql", "SELECT * FROM findings ORDER BY path, line")):
+    views = [("sql", f"SELECT * FROM {view} ORDER BY path, {by}") for view, by in
+             (("findings", "line"), ("accepted", "line, code"), ("repairs", "number"))]  # fmt: skip
+    for words in (("runs",), ("compare",), *views):
         asked = (*words, "--format", "csv")
         assert cli.ledger(tmp_path, *asked, LEDGER_DB=str(tmp_path / "copy.db")) == ran(tmp_path, url, *asked)
     assert cli.ledger(tmp_path, "verify", "--all", "--db", "copy.db").code == 0
@@ -357,6 +363,33 @@ def test_a_backup_is_a_file_with_the_same_sessions(url: str, tmp_path: Path) -> 
     assert ran(tmp_path, url, "verify", "--all").code == 0
     code, _, err = ran(tmp_path, url, "db", "metadata")
     assert code == 2 and "ledger db backup" in err
+
+
+LOST = """
+import sys
+import psycopg
+from ledger.mirror.engine import open_writer
+from ledger.mirror.place import mirror_path
+from ledger.mirror.raw import driver
+url = sys.argv[1]
+with open_writer(mirror_path(url)) as connection:
+    own = driver(connection).connection
+    with own.cursor() as cursor, cursor.copy("COPY side FROM STDIN") as copy:
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", [own.info.backend_pid])
+        while True:
+            copy.write(b"1\\ta\\t\\n" * 1000)
+"""
+
+
+def test_of_a_connection_lost_while_rows_go_through_the_driver_says_nothing(url: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, url], cwd=cli.ROOT, env=cli.environment(tmp_path), capture_output=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    said = done.stderr.decode()
+    assert done.returncode == 1 and "LedgerError: the server of the mirror" in said, said
+    assert "error ignored" not in said
 
 
 def test_what_does_not_work_is_one_sentence_without_the_password(
