@@ -144,9 +144,23 @@ def open_log(path: Path | None) -> LogFile:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-        raise LedgerError(f"cannot read {show_path(path)}: it is {kind}")
+        raise _irregular(path, status.st_mode)
     return LogFile(path, io.FileIO(descriptor), status.st_size)
+
+
+def check_kind(path: Path) -> None:
+    """Raise LedgerError for a pipe or a device, before anything is made beside it."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # whoever opens it will say so
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _irregular(path, mode)
+
+
+def _irregular(path: Path, mode: int) -> LedgerError:
+    kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+    return LedgerError(f"cannot read {show_path(path)}: it is {kind}")
 
 
 def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:

@@ -80,11 +80,11 @@ def test_a_pipe_or_a_device_is_no_log(command: tuple[str, ...], tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     log(tmp_path, name="good.jsonl")
     assert command not in NAMING or ledger(tmp_path, "sync", "good.jsonl").code == 0
-    devices = () if command in WRITING else ("/dev/zero", "/dev/null")  # whose locks would stand in /dev
-    for name in ("pipe", *devices):
+    for name in ("pipe", "/dev/zero", "/dev/null"):
         words = ["is not in the mirror" if command in NAMING else "it is no regular file"]
         assert_refused(ledger(tmp_path, *(name if word == "LOG" else word for word in command)), *words)
     assert not (tmp_path / "out").exists()
+    assert not [*tmp_path.glob("pipe?*"), *Path("/dev").glob("zero.*"), *Path("/dev").glob("null.*")]
 
 
 @POSIX

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ledger.errors import LedgerError
 from ledger.loop.settings import Settings, find, project_folder
-from ledger.source import canonical, session_log
+from ledger.source import canonical, check_kind, session_log
 
 AUTO, FLAT, CODEX = "auto", "flat", "codex"
 AUTO_FOLDER, CODEX_FOLDER = ".auto", "autoresearch-results"
@@ -61,8 +61,12 @@ class Session(NamedTuple):
 
 
 def of_log(log: Path, settings: Settings | None = None, base: Path | None = None) -> Session:
-    """Make the session of a log; `base` is the folder whose settings they are, if not the log's own project."""
+    """Make the session of a log; `base` is the folder whose settings they are, if not the log's own project.
+
+    Raises LedgerError for a pipe or a device.
+    """
     log = canonical(log)
+    check_kind(log)
     folder = project_folder(log)
     if settings is None:
         settings = find(folder)
