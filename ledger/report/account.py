@@ -24,6 +24,10 @@ SHOWN_FINDINGS = 500
 """As many errors, and as many other findings, are listed; all are counted."""
 
 
+_AT_ONCE = 10_000
+"""Findings that are judged together: for each lot the log is read again where there are decisions."""
+
+
 class Findings:
     """Count what the rules found and keep the first of it."""
 
@@ -93,7 +97,8 @@ def read(
     account = Account(empty, Columns(), {}, {}, {}, [], Findings())
     for event in events(file, reader):
         _note(account, event)
-        _take_findings(account, judge, reader)
+        if len(reader.diagnostics) >= _AT_ONCE:
+            _take_findings(account, judge, reader)
     reader.finish(undecided)
     file.check_unchanged()
     _take_findings(account, judge, reader)
