@@ -225,7 +225,7 @@ HASHED = "ALTER TABLE {0} ADD CONSTRAINT {0}_{1}_key EXCLUDE USING hash ({1} WIT
 
 for _table, _column in ((session, "path"), (metric_name, "name")):
     _table.append_constraint(UniqueConstraint(_column).ddl_if(dialect="sqlite"))
-    _hash = DDL(HASHED.format(_table.name, _column))  # type: ignore[no-untyped-call]
+    _hash = DDL(HASHED.format(_table.name, _column))  # type: ignore[no-untyped-call]  # SQLAlchemy's own
     listen(_table, "after_create", _hash.execute_if(dialect="postgresql"))
 
 OWN = (block, side)

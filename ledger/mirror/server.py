@@ -14,6 +14,8 @@ from ledger.mirror.place import show
 if TYPE_CHECKING:
     import psycopg
 
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is raised as well
+
 OLDEST = 14
 BUSY_SECONDS = 20
 """How long to wait for another writer of the same log."""
@@ -211,9 +213,7 @@ def engine(address: URL, *, reading: bool) -> Engine:
 def _driver() -> None:
     """Raise LedgerError if psycopg is not installed."""
     try:
-        import psycopg  # noqa: F401
-
-        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is raised as well
+        import psycopg  # noqa: F401 - only to know that it is there, and finds its library
     except ImportError:
         raise LedgerError(
             "a mirror on a PostgreSQL server needs its extra: pip install 'autoresearch-ledger[postgres]'"

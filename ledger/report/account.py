@@ -38,19 +38,22 @@ class Findings:
     def take(self, found: list[Diagnostic]) -> None:
         """Take findings out of a reader's list."""
         for one in found:
-            if one.accepted is None:
-                self.counts[one.severity] += 1
-            else:
-                one = one._replace(message=f"{one.message} (accepted: {one.accepted})")  # noqa: PLW2901
+            self.counts[one.severity] += one.accepted is None
             kept = self._kept[one.is_error]
             if len(kept) < SHOWN_FINDINGS:
-                kept.append(one)
+                kept.append(_with_reason(one))
         found.clear()
 
     def shown(self) -> list[Diagnostic]:
         """List those kept in the order of their lines."""
         found = self._kept[True] + self._kept[False]
         return sorted(found, key=lambda one: (one.source is None, one.line, one.column))
+
+
+def _with_reason(found: Diagnostic) -> Diagnostic:
+    if found.accepted is None:
+        return found
+    return found._replace(message=f"{found.message} (accepted: {found.accepted})")
 
 
 class Account(NamedTuple):
