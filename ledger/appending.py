@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger.errors import LedgerError
-from ledger.source import check_kind, show_path
+from ledger.source import show_path
 
 PATIENCE = 60.0
 """Seconds to wait for another writer; each holds the lock for milliseconds."""
@@ -23,11 +23,7 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe without a reader would be wait
 
 
 def lock_of(log: Path) -> Path:
-    """Name the side file whose lock guards a log; it stays, since a lock on a removed file guards nothing.
-
-    Raises LedgerError for a pipe or a device, beside which no file is to be made.
-    """
-    check_kind(log)
+    """Name the side file whose lock guards a log; it stays, since a lock on a removed file guards nothing."""
     return log.with_name(f"{log.stem}.lock")
 
 

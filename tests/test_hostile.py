@@ -59,6 +59,7 @@ def test_links_that_lead_nowhere(tmp_path: Path):
 READING = [
     *(("check", "LOG"), ("sync", "LOG"), ("status", "LOG"), ("verdict", "LOG"), ("brief", "LOG"), ("snapshot", "LOG")),
     *(("repair", "LOG"), ("report", "LOG", "-o", "out"), ("review", "accept", "LOG", "L106", "--reason", "r")),
+    *(("review", "list", "LOG"), ("review", "drop", "LOG", "L106")),
     *(("merge", "LOG", "good.jsonl", "-o", "out"), ("merge", "good.jsonl", "LOG", "-o", "out")),
     ("merge", "--driver", "good.jsonl", "good.jsonl", "LOG"),
 ]

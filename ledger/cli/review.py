@@ -16,6 +16,7 @@ from ledger.render import counted, safe
 from ledger.repair.text import Text
 from ledger.rules import RULES
 from ledger.sidefile import add_record, whoami
+from ledger.source import check_kind
 from ledger.terminal import plain
 from ledger.times import iso, now_ms
 
@@ -70,10 +71,11 @@ def _asked(text: str) -> tuple[str, int | None]:
     return code.upper(), int(line) if at else None
 
 
-def _path(log: str) -> Path:
+def _path(log: str | None) -> Path:
     path = one_log(log)
     if path is None:
         raise click.UsageError("decisions stand beside a file; name a log, not standard input")
+    check_kind(path)
     return path
 
 
@@ -113,9 +115,7 @@ def list_decisions(log: str | None, dialect: str | None, format_name: str) -> No
     Example:
       ledger review list .auto/log.jsonl
     """
-    path = one_log(log)
-    if path is None:
-        raise click.UsageError("decisions stand beside a file; name a log, not standard input")
+    path = _path(log)
     rows = [_row(decision, line) for decision, line in _standing(path, dialect)]
     with heard():
         if format_name == "json":

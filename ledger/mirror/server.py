@@ -14,7 +14,8 @@ from ledger.mirror.place import show
 if TYPE_CHECKING:
     import psycopg
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is raised as well
+for _name in ("psycopg", "sqlalchemy"):  # what they tell when a connection is lost is raised as well
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 OLDEST = 14
 BUSY_SECONDS = 20
@@ -268,6 +269,8 @@ def _is_lost(cause: Exception) -> bool:
         "closed the connection unexpectedly",
         "connection is lost",
         "connection is closed",
+        "socket closed",
+        "already in progress",  # said when a statement was under way, and is to be rolled back
         "terminat",
         "EOF detected",
     )

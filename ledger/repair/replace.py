@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ledger.appending import sync_folder
 from ledger.errors import LedgerError
-from ledger.source import open_log, show_path
+from ledger.source import check_kind, open_log, show_path
 
 
 def check_replaceable(log: Path) -> None:
     """Raise LedgerError for a log that cannot be replaced without taking something from somebody."""
+    check_kind(log)
     status, name = log.stat(), show_path(log)
     if not status.st_mode & stat.S_IWUSR or not os.access(log, os.W_OK):
         raise LedgerError(f"{name} is read-only; allow writing to it first, or repair to another file with -o")
