@@ -18,7 +18,7 @@ import pytest
 from ledger import __version__
 from ledger.cli import COMMANDS
 from ledger.cli import ledger as group
-from tests.cli import BAD, COMMAND, HEADER, ROOT, SOUND, environment, ledger, lines, log, run
+from tests.cli import BAD, COMMAND, HEADER, ROOT, SOUND, environment, fresh, ledger, lines, log, run
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="pipes and signals are other ones there")
 LONGEST_BODY = 15
@@ -270,4 +270,4 @@ def test_only_the_session_of_the_current_folder_is_looked_for(tmp_path: Path):
 
 def test_ctrl_c_while_the_command_line_loads_is_quiet(tmp_path: Path):
     (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
-    assert ledger(tmp_path, "--version") == (130, "", "ledger: interrupted\n")
+    assert fresh(tmp_path, "--version") == (130, "", "ledger: interrupted\n")
