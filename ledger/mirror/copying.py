@@ -1,5 +1,6 @@
 """Rows to a server by COPY, written many at a time: that takes a fraction of writing them value by value."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from struct import Struct
@@ -16,21 +17,29 @@ _METRIC = Struct("!hiqiiid").pack
 """A row of run_metric in binary: the number of its fields, and each with its length in bytes."""
 
 
-def copy_rows(server: Server, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Store rows in a table whose columns they fill in order."""
+def written(table: str, rows: list[tuple[Any, ...]]) -> tuple[str, bytes]:
+    """Write rows that fill a table's columns in order; give the statement that takes them, and their bytes."""
     columns = schema.metadata.tables[table].columns.keys()
     if table == "diagnostic":  # the last column is the row's number, which the server gives
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     names = ", ".join(f'"{name}"' for name in columns)
-    data, form = (_BINARY[table](rows), "FORMAT binary") if table in _BINARY else _written(rows)
-    with server.connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN ({form})") as copy:
-        copy.write(data)
+    data, form = (_BINARY[table](rows), "FORMAT binary") if table in _BINARY else _plain(rows)
+    return f"COPY {table} ({names}) FROM STDIN ({form})", data
 
 
-def _written(rows: Sequence[tuple[Any, ...]]) -> tuple[bytes, str]:
+def copy(server: Server, statement: str, data: bytes) -> None:
+    """Store rows that were written."""
+    with server.connection.cursor() as cursor, cursor.copy(statement) as stream:
+        stream.write(data)
+
+
+_NO_QUOTE = re.compile(rb'\\[^"]')
+
+
+def _plain(rows: Sequence[tuple[Any, ...]]) -> tuple[bytes, str]:
     """Write rows as JSON, which is CSV too, but for control characters and for the sign that zero has not in SQLite."""
     data = b"\n".join([line[1:-1] for line in map(orjson.dumps, rows)])
-    if b"-0.0" in data or (b"\\" in data and b"\\" in data.replace(rb"\\", b"").replace(rb"\"", b"")):
+    if b"-0.0" in data or (_NO_QUOTE.search(data) and b"\\" in data.replace(rb"\\", b"").replace(rb"\"", b"")):
         return "\n".join("\t".join(map(_word, row)) for row in rows).encode(), "FORMAT text"
     return data, r"FORMAT csv, NULL 'null', ESCAPE '\'"
 

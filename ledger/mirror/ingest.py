@@ -45,11 +45,14 @@ class Outcome(NamedTuple):
 
 
 class Ingestion:
-    """Take a file's blocks into a session that is new, or whose fold the reader goes on from."""
+    """Take a file's blocks into a session that is new, or whose fold the reader goes on from.
+
+    `errors` counts those of a session that goes on.
+    """
 
     def __init__(
         self, raw: Raw, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
-        store_blocks: bool = True, ahead: Ahead | None = None,
+        store_blocks: bool = True, ahead: Ahead | None = None, errors: int = 0,
     ) -> None:  # fmt: skip
         self._raw = raw
         self._file = file
@@ -59,7 +62,7 @@ class Ingestion:
         self._store_blocks = store_blocks
         self._ahead = ahead
         self._found: list[Diagnostic] = []
-        self._errors, _ = store.count_errors(raw, session.id)
+        self._errors = errors
         self._kept: Counter[bool] = Counter()  # findings in hand, errors and others: not all that a log may have
 
     def go(self, status: str, undecided: tuple[int, list[str], bool] | None) -> Outcome:
@@ -104,7 +107,7 @@ class Ingestion:
             ),
         )
         reviewed = self._review()
-        _, unaccepted = store.count_errors(self._raw, session.id)
+        unaccepted = store.count_errors(self._raw, session.id)[1] if self._errors else 0
         if unaccepted and not self._quarantine:
             return self._refused(lines)
         if status == "grown" and size + tail == session.size:

@@ -27,9 +27,6 @@ _VALUES = 30_000
 _BLOCKS = 16
 """Blocks in one statement, a megabyte of text."""
 
-_FEW = 8
-"""Rows up to which a statement of their own is not worth its preparation."""
-
 _COPIED = 8000
 """Rows in one COPY to a server, whose every statement costs the way there and back."""
 
@@ -57,14 +54,14 @@ class Pipe:
         full = self._full(table, rows)
         end = len(rows) // full * full
         for start in range(0, end, full):
-            self._submit(self._insert, table, rows[start : start + full])
+            self._submit(self._insert, *self._ready(table, rows[start : start + full]))
         return rows[end:]
 
     def finish(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Wait for all before, and insert the last rows of a table here and now."""
         self.flush()
         if rows:
-            self._insert(table, rows)
+            self._insert(*self._ready(table, rows))
 
     def flush(self) -> None:
         """Wait until everything is stored."""
@@ -80,6 +77,10 @@ class Pipe:
         """Say how many rows one statement takes."""
         return _BLOCKS if table == "block" else _VALUES // len(rows[0]) if rows else 1
 
+    def _ready(self, table: str, rows: list[tuple[Any, ...]]) -> tuple[str, Any]:
+        """Make of rows what `_insert` takes, on the thread that read them."""
+        return table, rows
+
     def _run(self, sql: str, values: Sequence[Any]) -> None:
         """Run a statement inside the transaction: after a full disk SQLite ends it by itself, and none may follow."""
         if not self._connection.in_transaction:
@@ -87,13 +88,9 @@ class Pipe:
         self._connection.execute(sql, values)
 
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Insert many rows with one statement: for small rows that halves the cost. A few go one by one."""
+        """Insert many rows with one statement: for small rows that halves the cost."""
         marks = f"({','.join('?' * len(rows[0]))})"
-        if len(rows) < _FEW:
-            for row in rows:
-                self._run(f"INSERT INTO {table} VALUES {marks}", row)
-        else:
-            self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows)))
+        self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows)))
 
     def close(self) -> None:
         """End the thread; what still waits is dropped, since the transaction is rolled back then."""
@@ -113,10 +110,15 @@ class _CopyPipe(Pipe):
     def _run(self, sql: str, values: Sequence[Any]) -> None:
         self._server.execute(sql, values)
 
-    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        from ledger.mirror.copying import copy_rows
+    def _ready(self, table: str, rows: list[tuple[Any, ...]]) -> tuple[str, Any]:
+        from ledger.mirror.copying import written
 
-        copy_rows(self._server, table, rows)
+        return written(table, rows)
+
+    def _insert(self, statement: str, data: Any) -> None:
+        from ledger.mirror.copying import copy
+
+        copy(self._server, statement, data)
 
 
 @contextmanager

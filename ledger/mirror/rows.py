@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 from ledger.diagnostics import Diagnostic
@@ -20,8 +20,9 @@ from ledger.state import State
 
 _FLUSH_ROWS = 4000
 
-_INSERT_SEGMENT = (
-    "INSERT INTO segment VALUES (?,?,?,?,?,?,?) ON CONFLICT (session, segment) DO UPDATE SET line = excluded.line,"
+_SEGMENT = "(?,?,?,?,?,?,?)"
+_REPLACES = (
+    " ON CONFLICT (session, segment) DO UPDATE SET line = excluded.line,"
     " name = excluded.name, metric_name = excluded.metric_name, unit = excluded.unit, direction = excluded.direction"
 )
 
@@ -47,6 +48,7 @@ class RowWriter:
             self._server.keep_names()
         self._names: dict[str, int] = dict(connection.execute("SELECT name, id FROM metric_name"))
         self._next_name = max(self._names.values(), default=0) + 1
+        self._headers: dict[int, tuple[Any, ...]] = {}
         self._opened: int | None = None
         self._derive_from: int | None = None
         self._decided: dict[int, tuple[str, int]] = {}
@@ -77,13 +79,14 @@ class RowWriter:
         """Store the current segment's header, which replaces that of a segment without runs."""
         current = state.current()
         values = (current.name, current.metric_name, current.unit, current.direction)
-        self._pipe.execute(_INSERT_SEGMENT, (self._session, current.ordinal, current.line, *values))
+        self._headers[current.ordinal] = (self._session, current.ordinal, current.line, *values)
         self._opened = current.ordinal
         self._touch(current.ordinal)
 
     def flush(self, state: State | Frame) -> None:
         """Hand rows to the pipe, and derive the segments whose runs are all stored."""
         self._taken = 0
+        self._store_headers()
         for table, rows in self._rows.items():
             self._rows[table] = self._pipe.insert(table, rows)
         waiting = self._rows["run"][0][1] if self._rows["run"] else (state.segment or state.current()).ordinal
@@ -93,6 +96,7 @@ class RowWriter:
 
     def finish(self, state: State | Frame) -> None:
         """Store what is left, and derive what that touched."""
+        self._store_headers()
         for table, waiting in self._rows.items():
             self._pipe.finish(table, self._pipe.insert(table, waiting))
         for row, (status, segment) in self._decided.items():
@@ -110,6 +114,14 @@ class RowWriter:
             self._names[name] = self._next_name
             self._pipe.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, name))
             self._next_name += 1
+
+    def _store_headers(self) -> None:
+        """Store the segments that were opened since the last time; they are at most as many as the rows of a flush."""
+        if self._headers:
+            rows = ",".join([_SEGMENT] * len(self._headers))
+            values = tuple(chain.from_iterable(self._headers.values()))
+            self._pipe.execute(f"INSERT INTO segment VALUES {rows}{_REPLACES}", values)
+            self._headers.clear()
 
     def _derive(self, last: int) -> None:
         for sql in derivation(server=self._server is not None):

@@ -44,10 +44,10 @@ def sync_log(
             with connection.begin() as transaction:
                 store.lock(raw, path)
                 if store.find(raw, path) is None:  # nor has another process mirrored it meanwhile
-                    return _settle(transaction, _sync(raw, path, file, options, lost, ahead))
+                    return _settle(transaction, _sync(raw, path, file, options, None, lost, ahead))
     with open_log(path) as file, connection.begin() as transaction:
         store.lock(raw, path)
-        return _settle(transaction, _sync(raw, path, file, options, lost))
+        return _settle(transaction, _sync(raw, path, file, options, store.find(raw, path), lost))
 
 
 def _settle(transaction: RootTransaction, outcome: Outcome) -> Outcome:
@@ -97,10 +97,9 @@ def _differs(known: Session, path: Path) -> bool:
 
 
 def _sync(
-    raw: Raw, path: Path, file: LogFile, options: _Options, lost: Sequence[Session] | None,
+    raw: Raw, path: Path, file: LogFile, options: _Options, known: Session | None, lost: Sequence[Session] | None,
     ahead: Ahead | None = None,
 ) -> Outcome:  # fmt: skip
-    known = store.find(raw, path)
     if known is None and (clone := _clone(raw, path, file)) is not None:
         known, behind = clone
         if behind:
@@ -234,7 +233,8 @@ def _grow(raw: Raw, path: Path, file: LogFile, known: Session, options: _Options
     marks = ",".join("?" * len(_REPLAY_ENDS))
     raw.execute(f"DELETE FROM diagnostic WHERE session = ? AND code IN ({marks})", (known.id, *_REPLAY_ENDS))
     session = known._replace(**store.placed(raw, path, known.id))
-    return Ingestion(raw, file, reader, session, quarantine=options.quarantine).go("grown", None)
+    errors, _ = store.count_errors(raw, known.id)
+    return Ingestion(raw, file, reader, session, quarantine=options.quarantine, errors=errors).go("grown", None)
 
 
 def _config(known: Session) -> dict[str, Any] | None:
