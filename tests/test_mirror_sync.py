@@ -222,6 +222,19 @@ def test_an_empty_log_under_quarantine_grows_into_one(mirror: Mirror, log: Path)
     assert not mirror.session(log).quarantined
 
 
+def test_segments_are_more_than_a_statement_takes(mirror: Mirror, log: Path) -> None:
+    count = 6000
+    heads = [cli.lines({**cli.HEADER, "name": f"part {number}"}) for number in range(count)]
+    again = cli.lines({**cli.HEADER, "name": "named anew"})
+    data = b"".join(head + a_run(number, segment=number - 1) for number, head in enumerate(heads, 1)) + again
+    assert said(mirror, log, data + again)[:3] == ("new", 2 * count + 2, count)
+    rows = mirror.raw.execute("SELECT segment, line, name FROM segment ORDER BY segment").fetchall()
+    assert [tuple(row) for row in rows] == [
+        *((number, 2 * number + 1, f"part {number}") for number in range(count)),
+        (count, 2 * count + 2, "named anew"),
+    ]
+
+
 def test_the_protocol_may_be_told(mirror: Mirror, log: Path) -> None:
     said(mirror, log, SOUND)
     assert said(mirror, log, dialect="autoresearch")[0] == "unchanged"
