@@ -12,8 +12,8 @@ _SPAN = "{0}session = ? AND {0}segment BETWEEN ? AND ?"
 
 
 @cache
-def derivation(*, server: bool) -> tuple[str, ...]:
-    """Give the statements that materialise a session's statistics, from its first to its last segment given."""
+def derivation(*, server: bool) -> tuple[str, str]:
+    """Give the statements that drop and materialise a session's statistics, of its first to its last segment given."""
     select = SEGMENT_STATS.format(scope="WHERE " + _SPAN.format("g."))
     return (
         f"DELETE FROM segment_stat WHERE {_SPAN.format('')}",

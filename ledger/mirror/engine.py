@@ -42,7 +42,7 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
         return connection
 
     engine = create_engine("sqlite+pysqlite://", creator=connect)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    event.listen(engine, "begin", lambda connection: driver(connection).execute(begin))
     return engine
 
 

@@ -70,7 +70,7 @@ class Ingestion:
         session, reader = self._session, self._reader
         size, lines, tail, pending = session.size, session.lines, 0, 0
         digest, fold = session.sha256, None
-        with writing(self._raw, session.id) as writer:
+        with writing(self._raw, session.id, new=status == "new") as writer:
             if reader.state.segment is not None and not size:
                 writer.segment(reader.state)  # a codex log's segment stands in its run.json
             for step, hashed in self._ahead.steps if self._ahead else steps(self._file, reader, size, lines):
@@ -90,7 +90,7 @@ class Ingestion:
             return self._refused(lines)
         if size + tail == 0 and pending:
             return self._outcome("waiting", pending=pending, reason="its only line is unfinished")
-        store.update(
+        runs = store.update(
             self._raw,
             session._replace(
                 dialect=reader.dialect.name if reader.dialect else None,
@@ -106,13 +106,12 @@ class Ingestion:
                 synced_ms=time.time_ns() // 1_000_000,
             ),
         )
-        reviewed = self._review()
+        reviewed = self._review(new=status == "new")
         unaccepted = store.count_errors(self._raw, session.id)[1] if self._errors else 0
         if unaccepted and not self._quarantine:
             return self._refused(lines)
         if status == "grown" and size + tail == session.size:
             status = "updated" if reviewed else "unchanged"
-        runs = store.count_runs(self._raw, session.id)
         return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=unaccepted > 0)
 
     def _refused(self, lines: int) -> Outcome:
@@ -124,10 +123,10 @@ class Ingestion:
             reason = "its mirrored lines have errors already; use --quarantine to mirror it further"
         return self._outcome("refused", lines=lines, reason=reason)
 
-    def _review(self) -> bool:
+    def _review(self, *, new: bool) -> bool:
         """Take what people decided about the log, and tell whether that is news."""
         if self._file.path is not None:
-            return sides.take(self._raw, self._session.id, self._file.path)
+            return sides.take(self._raw, self._session.id, self._file.path, new=new)
         sides.derive(self._raw, self._session.id, self._session.file)
         return False
 

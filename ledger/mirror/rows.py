@@ -30,7 +30,7 @@ _REPLACES = (
 class RowWriter:
     """Write one session's events and bytes as rows, and derive what its segments amount to once they are complete."""
 
-    def __init__(self, connection: Raw, pipe: Pipe, session_id: int) -> None:
+    def __init__(self, connection: Raw, pipe: Pipe, session_id: int, *, new: bool) -> None:
         self._pipe = pipe
         self._server = connection if isinstance(connection, Server) else None
         self._session = session_id
@@ -51,6 +51,7 @@ class RowWriter:
         self._headers: dict[int, tuple[Any, ...]] = {}
         self._opened: int | None = None
         self._derive_from: int | None = None
+        self._underived = 0 if new else None  # the first segment of which nothing was derived yet, where that is known
         self._decided: dict[int, tuple[str, int]] = {}
 
     def block(self, block: Block) -> None:
@@ -124,8 +125,12 @@ class RowWriter:
             self._headers.clear()
 
     def _derive(self, last: int) -> None:
-        for sql in derivation(server=self._server is not None):
-            self._pipe.execute(sql, (self._session, self._derive_from, last))
+        forget, derive = derivation(server=self._server is not None)
+        span = (self._session, self._derive_from, last)
+        if self._underived is None or self._derive_from is None or self._derive_from < self._underived:
+            self._pipe.execute(forget, span)
+        self._pipe.execute(derive, span)
+        self._underived = None if self._underived is None else max(self._underived, last + 1)
 
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
@@ -214,7 +219,7 @@ def _run_of(event: Other) -> Any:
 
 
 @contextmanager
-def writing(connection: Raw, session_id: int) -> Iterator[RowWriter]:
+def writing(connection: Raw, session_id: int, *, new: bool = False) -> Iterator[RowWriter]:
     """Open a writer of a session's rows; they are all stored when the context ends without an error."""
     with piped(connection) as pipe:
-        yield RowWriter(connection, pipe, session_id)
+        yield RowWriter(connection, pipe, session_id, new=new)

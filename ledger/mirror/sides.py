@@ -31,12 +31,13 @@ def changed(raw: Raw, session_id: int, log: Path) -> bool:
     return _beside(log) != stored(raw, session_id)
 
 
-def take(raw: Raw, session_id: int, log: Path) -> bool:
+def take(raw: Raw, session_id: int, log: Path, *, new: bool = False) -> bool:
     """Mirror the files beside a log, in the caller's transaction, and tell whether they are other ones than before.
 
-    The log's own rows must be complete. Raises LedgerError for a file that cannot be read.
+    The log's own rows must be complete; of a `new` session nothing was mirrored before. Raises LedgerError for a file
+    that cannot be read.
     """
-    now, before = _beside(log), stored(raw, session_id)
+    now, before = _beside(log), {} if new else stored(raw, session_id)
     if now != before:
         keep(raw, session_id, now)
     if now or before:

@@ -202,19 +202,21 @@ def add(connection: Raw, path: Path) -> Session:
     """Make the row of a new session and return it."""
     place = placed(connection, path)
     digest = hashlib.sha256(place["path"].encode()).hexdigest()
-    near = connection.execute("SELECT key FROM session WHERE key BETWEEN ? AND ?", (digest[:8], digest[:8] + "g"))
-    taken = {row[0] for row in near}
-    key = next(digest[:length] for length in range(8, 65) if digest[:length] not in taken)
-    values = blank(0, key, **place)[1:]
-    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(values))
-    row = connection.execute(f"INSERT INTO session ({names}) VALUES ({marks}) RETURNING id", values).fetchone()
-    return Session(row[0], *values)
+    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(Session._fields[1:]))
+    sql = f"INSERT INTO session ({names}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING RETURNING id"
+    made = (blank(0, digest[:length], **place) for length in range(8, 65))
+    tried = ((session, connection.execute(sql, session[1:]).fetchone()) for session in made)
+    return next(session._replace(id=row[0]) for session, row in tried if row is not None)
 
 
-def update(connection: Raw, session: Session) -> None:
-    """Write a session's row."""
+_RUNS = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = "
+
+
+def update(connection: Raw, session: Session) -> int:
+    """Write a session's row, and count its runs on that way to the database."""
     assignments = ", ".join(f"{name} = ?" for name in Session._fields[1:])
-    connection.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*session[1:], session.id))
+    sql = f"UPDATE session SET {assignments} WHERE id = ? RETURNING ({_RUNS}session.id)"
+    return int(connection.execute(sql, (*session[1:], session.id)).fetchone()[0])
 
 
 def mark_gone(connection: Raw, session: Session) -> None:
@@ -234,8 +236,7 @@ def remove(connection: Raw, session_id: int) -> None:
 
 def count_runs(connection: Raw, session_id: int) -> int:
     """Count a session's runs, as `sessions` does."""
-    sql = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = ?"
-    return int(connection.execute(sql, (session_id,)).fetchone()[0])
+    return int(connection.execute(f"{_RUNS}?", (session_id,)).fetchone()[0])
 
 
 def count_errors(connection: Raw, session_id: int) -> tuple[int, int]:
