@@ -267,6 +267,7 @@ STATEMENTS = (
     *("COPY (SELECT 1) TO PROGRAM 'touch /tmp/x'", "COPY run TO STDOUT", "DO $$BEGIN DELETE FROM run; END$$"),
     *("WITH gone AS (DELETE FROM run RETURNING 1) SELECT * FROM gone", "SELECT nextval('session_id_seq')"),
     *("EXPLAIN ANALYZE DELETE FROM run", "EXPLAIN SELECT 1; DELETE FROM run", "SELECT * FROM run FOR UPDATE"),
+    *("/* /* */ EXPLAIN */ COPY (SELECT 1) TO PROGRAM 'true'", "-- x\rCOPY (SELECT 1) TO PROGRAM 'true' --\nEXPLAIN"),
     *("SELECT 1 INTO t", "PREPARE p AS DELETE FROM run", "SELEC 1", "TRUNCATE run", "SET jit = on", "LISTEN x"),
 )  # fmt: skip
 
@@ -285,6 +286,7 @@ def test_typed_sql_only_reads(url: str, tmp_path: Path) -> None:
     for statement in (
         "VALUES (1, 'a?')",
         "EXPLAIN SELECT * FROM runs",
+        "\n-- what it costs\n  -- and why\nEXPLAIN SELECT * FROM runs",
         "SHOW server_version",
         "SELECT data FROM lines",
     ):

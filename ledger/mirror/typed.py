@@ -94,8 +94,9 @@ def _authorizer() -> Callable[..., int]:
     return allow
 
 
-_PLAIN = re.compile(r"\s*(explain|show)\b", re.IGNORECASE)
-"""What only tells something and is no query, for which there is a cursor."""
+_PLAIN = re.compile(r"(\s|--[^\r\n]*[\r\n])*(explain|show)\b", re.IGNORECASE)
+"""What only tells something and is no query, for which there is a cursor. Comments of the other kind may be nested, and
+would need more than this to be passed over."""
 _STOPPED = "57014"
 
 
