@@ -79,6 +79,7 @@ CASES = [
     ("ledger review accept x L10", ["review", "accept", "x", "L10"]),
     ("ledger export --view fin", ["export", "--view", "findings"]),
     ("ledger runs --sort metric,del", ["runs", "--sort", "metric,delta_pct"]),
+    ("ledger runs --sort metric,-del", ["runs", "--sort", "metric,-delta_pct"]),
     ("ledger check .au", ["check", ".auto/"]),
     ("ledger check a", ["check", "a folder/"]),
     ("ledger check a\\ folder/o", ["check", "a folder/odd 'name'.jsonl"]),

@@ -153,6 +153,9 @@ def test_a_column_of_times():
     assert imported(table % b"2026-05-06T12:00", utc=True)[1]["timestamp"] == 1_778_068_800_000
     assert "--utc reads it as UTC" in faults(table % b"2026-05-06T12:00")[0][1]
     assert "neither ISO-8601 nor" in faults(table % b"yesterday")[0][1]
+    for duration in (b"-5", b"0", b"12.75", b"946684799"):
+        assert "a column of durations needs another name" in faults(table % duration)[0][1]
+    assert imported(table % b"946684800")[1]["timestamp"] == 946_684_800
     assert "timestamp" not in imported(table % b"-")[1]
     header, made = imported(b"commit\ttime\tm\tmem\tstatus\n\t1700000000\t1\t2\tdiscard\n")
     assert header["metricName"] == "m" and made["metric"] == 1 and made["metrics"] == {"mem": 2}

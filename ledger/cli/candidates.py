@@ -105,10 +105,11 @@ def metrics(ctx: click.Context, incomplete: str) -> Items:
 
 
 def columns(ctx: click.Context, incomplete: str) -> Items:
-    """Give the columns of the view that is asked for."""
+    """Give the columns of the view that is asked for, behind the sign that turns their order round if there is one."""
     from ledger.mirror.views import by_name
 
-    return _matching(by_name(_view(ctx)).columns, incomplete)
+    sign = incomplete[: incomplete.startswith("-")]
+    return _matching((sign + name for name in by_name(_view(ctx)).columns), incomplete)
 
 
 def statuses(ctx: click.Context, incomplete: str) -> Items:

@@ -23,6 +23,8 @@ WORDS = {
 SKIP = "skip"
 
 _TIMES = ("timestamp", "time", "date")
+_FIRST_MS = 946_684_800_000
+"""The year 2000: no loop is older, and a number below it is rather how long something took."""
 
 
 class Layout(NamedTuple):
@@ -172,7 +174,10 @@ class _Row:
             return self._asked.at_ms
         cell = self._cells[place].strip()
         value = number(cell)
-        if value is not None and epoch_ms(value) is not None:
+        at_ms = None if value is None else epoch_ms(value)
+        if value is not None and at_ms is not None:
+            if at_ms < _FIRST_MS:
+                self._fault(f"the time {plain(cell)!r} would be before 2000; a column of durations needs another name")
             return int(value) if value == int(value) else value
         read = parse_iso(cell) if value is None else None
         if read is None:
