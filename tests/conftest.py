@@ -3,6 +3,7 @@
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +52,19 @@ def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Place]:
     return lambda _: mirror_path(server.database())
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def each_mirror(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands use a file in their folder, or a database of the server for each folder."""
-    if request.param == "postgresql":
-        server: postgres.Postgres = request.getfixturevalue("server")
-        made: dict[Path, str] = {}
-        monkeypatch.setattr(
-            cli, "mirror_of", lambda folder: made.get(folder) or made.setdefault(folder, server.database(filled=False))
-        )
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def mirror_of(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Say where the mirror of a folder's commands is: a file in it, or a database of the server for each folder."""
+    if request.param == "sqlite":
+        return cli.mirror_of
+    server: postgres.Postgres = request.getfixturevalue("server")
+    return cache(lambda folder: server.database(filled=False))
+
+
+@pytest.fixture
+def each_mirror(mirror_of: Callable[[Path], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test's commands use either kind of mirror."""
+    monkeypatch.setattr(cli, "mirror_of", mirror_of)
 
 
 @pytest.fixture(scope="module")
