@@ -6,8 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from tests import forking
 
@@ -55,6 +58,13 @@ def _result(done: "subprocess.CompletedProcess[bytes]") -> Result:
 def mirror_of(folder: Path) -> str:
     """Say where the mirror of a folder's commands is; tests of servers put another in its place."""
     return str(folder / "mirror.db")
+
+
+@contextmanager
+def mirrors_at(place: Callable[[Path], str]) -> Iterator[None]:
+    """Let commands use the mirrors that are at another place."""
+    with patch(f"{__name__}.mirror_of", place):
+        yield
 
 
 def interrupted(folder: Path, *arguments: object) -> Result:

@@ -62,9 +62,23 @@ def mirror_of(request: pytest.FixtureRequest) -> Callable[[Path], str]:
 
 
 @pytest.fixture
-def each_mirror(mirror_of: Callable[[Path], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def each_mirror(mirror_of: Callable[[Path], str]) -> Iterator[None]:
     """Let a test's commands use either kind of mirror."""
-    monkeypatch.setattr(cli, "mirror_of", mirror_of)
+    with cli.mirrors_at(mirror_of):
+        yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Drop the second run, on a server, of a test that is about a mirror's file."""
+    items[:] = [
+        item
+        for item in items
+        if not (
+            item.get_closest_marker("of_a_file")
+            and isinstance(item, pytest.Function)
+            and item.callspec.params.get("mirror_of") == "postgresql"
+        )
+    ]
 
 
 @pytest.fixture(scope="module")

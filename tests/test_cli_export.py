@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli import SAMPLES, SOUND, ledger, lines, log, run
 
+pytestmark = pytest.mark.usefixtures("each_mirror")
+
 MORE = SOUND + lines(run(4, 80))
 REFUSED = "ledger: {} is {}, which an export never replaces; name another place with -o\n"
 Place = Callable[[Path, Path], object]
@@ -74,6 +76,7 @@ def test_a_lost_log_may_be_put_back(tmp_path: Path):
     assert path.read_bytes() == SOUND
 
 
+@pytest.mark.of_a_file
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
 def test_the_mirror_is_kept(suffix: str, tmp_path: Path):
     path = log(tmp_path)

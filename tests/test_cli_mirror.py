@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli import BAD, HEADER, SAMPLES, SOUND, ledger, lines, log, run
 
+pytestmark = pytest.mark.usefixtures("each_mirror")
+
 NONE_YET = "ledger: there is no mirror at {}/mirror.db yet; run ledger sync\n"
 TORN = b'{"run":4,"met'
 
@@ -30,7 +32,6 @@ def mirrored(folder: Path, data: bytes = SOUND) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_sync_new_grown_unchanged(tmp_path: Path):
     path = log(tmp_path)
     assert ledger(tmp_path, "sync", "autoresearch.jsonl") == (0, synced("new", 4, 3), "")
@@ -42,7 +43,6 @@ def test_sync_new_grown_unchanged(tmp_path: Path):
     assert [one["path"] for one in sessions(tmp_path)] == [str(path.resolve())]
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
     log(tmp_path, BAD, "a/autoresearch.jsonl")
     good = log(tmp_path, SOUND, "b/autoresearch.jsonl")
@@ -56,7 +56,6 @@ def test_a_log_with_errors_is_refused_and_others_sync(tmp_path: Path):
     assert [one["path"] for one in sessions(tmp_path)] == [str(good.resolve())]
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_quarantine(tmp_path: Path):
     path = log(tmp_path, BAD)
     code, out, err = ledger(tmp_path, "sync", "--quarantine", ".")
@@ -66,7 +65,6 @@ def test_quarantine(tmp_path: Path):
     assert [one["errors"] for one in sessions(tmp_path)] == [1]
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_a_torn_tail_waits(tmp_path: Path):
     path = log(tmp_path, SOUND + TORN)
     warning = f"warning: {path.name}: 13 bytes of an unfinished last line wait for the next sync\n"
@@ -186,6 +184,7 @@ def test_verify_json(tmp_path: Path):
     }  # fmt: skip
 
 
+@pytest.mark.of_a_file
 def test_verify_finds_a_wrong_value(tmp_path: Path):
     path = mirrored(tmp_path)
     with sqlite3.connect(tmp_path / "mirror.db") as mirror:
@@ -195,6 +194,7 @@ def test_verify_finds_a_wrong_value(tmp_path: Path):
     assert ledger(tmp_path, "verify", "--all") == (1, expected, "")
 
 
+@pytest.mark.of_a_file
 @pytest.mark.parametrize("command", ["verify", "export", "forget"])
 def test_what_is_not_mirrored(command: str, tmp_path: Path):
     path = log(tmp_path)
@@ -204,7 +204,6 @@ def test_what_is_not_mirrored(command: str, tmp_path: Path):
     assert ledger(tmp_path, command, "no.jsonl") == (2, "", reason)
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_export(tmp_path: Path):
     path = mirrored(tmp_path, lines(b'{"type": "config", "name": "\\u00e9", "metricName":"m","bestDirection":"lower"}'))
     data = path.read_bytes()
@@ -238,6 +237,7 @@ def test_export_codex_with_its_run_json(tmp_path: Path):
         assert (tmp_path / "out" / name).read_bytes() == (folder / name).read_bytes()
 
 
+@pytest.mark.of_a_file
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -258,7 +258,6 @@ def test_export_refuses(arguments: tuple[str, ...], reason: str, tmp_path: Path)
     assert err.endswith(reason)
 
 
-@pytest.mark.usefixtures("each_mirror")
 def test_forget(tmp_path: Path):
     path = mirrored(tmp_path)
     question = f"Drop {path.name} from the mirror? [y/N]: "
@@ -272,6 +271,7 @@ def test_forget(tmp_path: Path):
     assert ledger(tmp_path, "forget", "--yes", "speed") == (0, f"forgotten {path.name}\n", "")
 
 
+@pytest.mark.of_a_file
 def test_db_info(tmp_path: Path):
     where = tmp_path / "mirror.db"
     expected = f"mirror      {where}\n            does not exist yet; ledger sync makes it\n"
@@ -288,6 +288,7 @@ def test_db_info(tmp_path: Path):
     }  # fmt: skip
 
 
+@pytest.mark.of_a_file
 def test_db_upgrade_makes_a_mirror(tmp_path: Path):
     code, out, err = ledger(tmp_path, "db", "upgrade")
     assert (code, err) == (0, "")
@@ -295,6 +296,7 @@ def test_db_upgrade_makes_a_mirror(tmp_path: Path):
     assert sessions(tmp_path) == []
 
 
+@pytest.mark.of_a_file
 def test_db_rebuild_needs_no_file(tmp_path: Path):
     assert ledger(tmp_path, "db", "rebuild") == (2, "", NONE_YET.format(tmp_path))
     path = mirrored(tmp_path)
@@ -304,6 +306,7 @@ def test_db_rebuild_needs_no_file(tmp_path: Path):
     assert ledger(tmp_path, "runs", "--format", "csv").out == before
 
 
+@pytest.mark.of_a_file
 def test_db_backup(tmp_path: Path):
     assert ledger(tmp_path, "db", "backup", "-o", "copy.db") == (2, "", NONE_YET.format(tmp_path))
     mirrored(tmp_path)
@@ -314,6 +317,7 @@ def test_db_backup(tmp_path: Path):
     assert copied == ledger(tmp_path, "runs", "--format", "csv") and copied.code == 0
 
 
+@pytest.mark.of_a_file
 @pytest.mark.parametrize(
     ("target", "what"),
     [(".", "a folder"), ("mirror.db", "the mirror itself"), ("autoresearch.jsonl", "a mirrored log")],

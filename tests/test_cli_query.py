@@ -10,9 +10,8 @@ import pytest
 
 from ledger.exports import FORMATS
 from ledger.mirror.views import VIEWS
-from tests import cli
 from tests.asking import note, rows, synced_samples
-from tests.cli import COMMAND, HEADER, environment, ledger, lines, log, run
+from tests.cli import COMMAND, HEADER, environment, ledger, lines, log, mirrors_at, run
 
 COMMANDS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events")
 COLUMNS = {view.name: view.columns for view in VIEWS}
@@ -23,8 +22,7 @@ pytestmark = pytest.mark.usefixtures("each_mirror")
 
 @pytest.fixture(scope="module")
 def samples(mirror_of: Callable[[Path], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "mirror_of", mirror_of)
+    with mirrors_at(mirror_of):
         return synced_samples(tmp_path_factory.mktemp("samples"))
 
 

@@ -3,13 +3,16 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ledger.mirror.views import VIEWS
 from tests import deciding
-from tests.cli import HEADER, SOUND, ledger, lines, log, run
+from tests.cli import HEADER, SOUND, ledger, lines, log, mirrors_at, run
+
+pytestmark = pytest.mark.usefixtures("each_mirror")
 
 NAMES = [view.name for view in VIEWS]
 ROW_FORMATS = ("csv", "tsv", "markdown", "json", "jsonl")
@@ -17,7 +20,7 @@ KEPT = "ledger: {} is {}, which an export never replaces; name another place wit
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(mirror_of: Callable[[Path], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder whose mirror holds two logs, one of them damaged."""
     folder = tmp_path_factory.mktemp("view").resolve()
     log(folder)
@@ -25,7 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log(folder, lines(HEADER, run(1, 1, "discard"), hostile, b"\xff\xfe", b'{"run":3}'), "damaged.jsonl")
     deciding.accept(folder / "damaged.jsonl", "L101")
     deciding.note_repair(folder / "damaged.jsonl")
-    assert ledger(folder, "sync", "--quarantine", "autoresearch.jsonl", "damaged.jsonl").code == 0
+    with mirrors_at(mirror_of):
+        assert ledger(folder, "sync", "--quarantine", "autoresearch.jsonl", "damaged.jsonl").code == 0
     return folder
 
 
@@ -144,6 +148,7 @@ def test_what_cannot_be_done(words: list[str], reason: str, folder: Path):
     assert not (folder / "s.xlsx").exists()
 
 
+@pytest.mark.of_a_file
 @pytest.mark.parametrize("words", [["--format", "xlsx"], ["--view", "runs", "--format", "csv"]])
 def test_neither_logs_nor_the_mirror_are_replaced(words: list[str], folder: Path):
     for target, what in (("autoresearch.jsonl", "a mirrored log"), ("mirror.db", "the mirror itself")):

@@ -24,6 +24,8 @@ from tests.oracle import strategies
 from tests.oracle.encode import Record
 from tests.reading import DIALECTS
 
+pytestmark = pytest.mark.usefixtures("each_mirror")
+
 RESULTS = (
     b"commit\tval_bpb\tmemory_gb\tstatus\tdescription\n"
     b"a1b2c3d\t0.997900\t44.0\tkeep\tbaseline\n"
@@ -248,6 +250,7 @@ def test_a_metric_that_is_called_like_another_column_is_refused(tmp_path: Path):
     assert (code, out) == (2, "") and "'memory_gb' is another column of t.tsv" in err
 
 
+@pytest.mark.of_a_file
 def test_what_is_never_replaced(tmp_path: Path):
     log(tmp_path, RESULTS, "results.tsv")
     log(tmp_path, SOUND, "other.jsonl")

@@ -18,6 +18,8 @@ from ledger.source import Block
 from tests import cli
 from tests.mirroring import Mirror, mirror_at
 
+pytestmark = pytest.mark.usefixtures("each_mirror")
+
 RUNS = [cli.run(number, 100 + number % 7, metrics={"mem": number}) for number in range(1, 9)]
 
 

@@ -10,6 +10,8 @@ import pytest
 from tests.cli import BAD, COMMAND, HEADER, SOUND, environment, ledger, lines, log, run
 from tests.report.reading import data_of, written
 
+pytestmark = pytest.mark.usefixtures("each_mirror")
+
 
 def test_the_session_of_the_folder(tmp_path: Path):
     log(tmp_path, SOUND, ".auto/log.jsonl")
@@ -93,6 +95,7 @@ def test_mistakes_in_the_call(tmp_path: Path, arguments: tuple[str, ...], reason
     assert (tmp_path / "page.html").read_text() == "as it was"
 
 
+@pytest.mark.of_a_file
 def test_a_page_is_never_written_over_a_log_or_a_mirror(tmp_path: Path):
     path = log(tmp_path, SOUND, "log.txt")
     assert ledger(tmp_path, "sync", path).code == 0
