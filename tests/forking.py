@@ -1,7 +1,8 @@
 """Processes of the command line, forked from one that has imported everything: a start costs a tenth of a fresh one's.
 
 Each is a process as any other: its own folder, environment, arguments, streams, signals and exit status. Only what
-Python itself reads from the environment as it starts is not taken over, so `fits` says what needs a fresh interpreter.
+Python and its libraries read from the environment as they start is not taken over, so `fits` says what needs a fresh
+interpreter. The seed of hashes is the same for all of a parent's, and every module was imported before.
 """
 
 import atexit
@@ -17,12 +18,25 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 LIBRARIES = ("sqlalchemy", "alembic.command", "psycopg", "tabulate", "xlsxwriter")
-_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC_")
+_AT_START = (
+    "PYTHON",
+    "LC_",
+    "LANG",
+    "TZ",
+    "MALLOC_",
+    "LD_",
+    "TMPDIR",
+    "SQLITE_",
+    "PSYCOPG_",
+    "SQLALCHEMY_",
+    "OPENSSL_",
+)
 _MOST_BYTES = 64 * 1024
 """What certainly fits in one message with the environment and the arguments."""
 
@@ -30,9 +44,10 @@ _MOST_BYTES = 64 * 1024
 def fits(variables: Mapping[str, str]) -> bool:
     """Tell whether an environment differs from the parent's in nothing that is read before a program begins.
 
-    With LEDGER_FRESH=1 around the tests nothing fits, and each command is an interpreter of its own.
+    With LEDGER_FRESH=1 around the tests nothing fits, and each command is an interpreter of its own; so it is on other
+    systems than Linux: macOS has no such socket as the parent's, and its frameworks do not outlive a fork.
     """
-    if not hasattr(os, "fork") or os.environ.get("LEDGER_FRESH") == "1":
+    if sys.platform != "linux" or os.environ.get("LEDGER_FRESH") == "1":
         return False
     begun = _parent_environment()
     return all(variables.get(name) == begun.get(name) for name in {*variables, *begun} if name.startswith(_AT_START))
@@ -41,7 +56,10 @@ def fits(variables: Mapping[str, str]) -> bool:
 def run(
     arguments: list[str], folder: Path, variables: Mapping[str, str], stdin: bytes, timeout: float
 ) -> "subprocess.CompletedProcess[bytes] | None":
-    """Run a command to its end, as `subprocess.run` would; None where its words are too many for a message."""
+    """Run a command to its end, as `subprocess.run` would; None where its words are too many for a message.
+
+    Its end is that of its streams as well: TimeoutExpired too if something that it left behind keeps them open.
+    """
     parent = _Parent.of(os.getpid())
     with parent.lock:
         os.umask(mask := os.umask(0o077))  # there is no other way to ask
@@ -61,8 +79,9 @@ def run(
             os.close(one)
         theirs.close()
     out, err = bytearray(), bytearray()
-    threads = [threading.Thread(target=_drain, args=pair) for pair in ((read_out, out), (read_err, err))]
-    threads.append(threading.Thread(target=_feed, args=(write_in, stdin)))
+    works = ((_drain, (read_out, out)), (_drain, (read_err, err)), (_feed, (write_in, stdin)))
+    threads = [threading.Thread(target=work, args=given, daemon=True) for work, given in works]
+    end = time.monotonic() + timeout
     with ours:
         for thread in threads:
             thread.start()
@@ -74,8 +93,10 @@ def run(
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
             raise subprocess.TimeoutExpired(arguments, timeout) from None
-        for thread in threads:
-            thread.join()
+    for thread in threads:
+        thread.join(max(0, end - time.monotonic()))
+        if thread.is_alive():
+            raise subprocess.TimeoutExpired(arguments, timeout)
     return subprocess.CompletedProcess(arguments, code, bytes(out), bytes(err))
 
 
@@ -181,6 +202,7 @@ def _end(code: object) -> None:
     atexit._run_exitfuncs()
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 

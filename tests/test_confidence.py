@@ -101,6 +101,14 @@ def test_a_deviation_is_recognised_without_ties() -> None:
             assert is_mad(values, mad(values))
 
 
+@given(st.lists(st.integers(0, 9).map(float), min_size=1, max_size=40))
+def test_a_deviation_is_recognised_among_ties_and_at_an_edge(values: list[float]) -> None:
+    ordered = sorted(values)
+    exact = mad(ordered)
+    assert exact == median([abs(value - median(values)) for value in values])
+    assert not exact or is_mad(ordered, exact)
+
+
 @given(RUNS, RUNS, DIRECTIONS)
 def test_runs_taken_back_leave_no_trace(
     runs: list[tuple[float, str]], more: list[tuple[float, str]], direction: str

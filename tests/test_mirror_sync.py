@@ -4,13 +4,14 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger.errors import LedgerError
+from ledger.mirror.pipe import Pipe
 from ledger.mirror.place import Place
 from tests import cli
 from tests.mirroring import Mirror, mirror_at, write
@@ -233,6 +234,28 @@ def test_segments_are_more_than_a_statement_takes(mirror: Mirror, log: Path) -> 
         *((number, 2 * number + 1, f"part {number}") for number in range(count)),
         (count, 2 * count + 2, "named anew"),
     ]
+
+
+def test_logs_of_many_lengths_share_their_statements(
+    mirror: Mirror, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver keeps what it has prepared, and what was translated for a server is kept for good."""
+    sent: set[str] = set()
+
+    def noting(run: Callable[[Pipe, str, Sequence[Any]], None]) -> Callable[[Pipe, str, Sequence[Any]], None]:
+        def note(pipe: Pipe, sql: str, values: Sequence[Any]) -> None:
+            sent.add(sql)
+            run(pipe, sql, values)
+
+        return note
+
+    for name in ("execute", "_run"):
+        monkeypatch.setattr(Pipe, name, noting(getattr(Pipe, name)))
+    part = HEADER + a_run(1)
+    for count in range(1, 33):
+        assert said(mirror, log, part * count, replace=True)[2] == count
+    for table in ("segment", "run", "event"):
+        assert len({sql for sql in sent if sql.startswith(f"INSERT INTO {table} ")}) <= 6
 
 
 def test_the_protocol_may_be_told(mirror: Mirror, log: Path) -> None:

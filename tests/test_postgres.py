@@ -193,6 +193,14 @@ def test_a_remote_has_one_name_and_no_password(remote: str, tmp_path: Path) -> N
     assert origin.origin_of(tmp_path.resolve() / "a" / "log.jsonl") == "example.org/team/exp:a/log.jsonl"
 
 
+def test_a_partial_clone_is_of_the_same_remote(tmp_path: Path) -> None:
+    clone(tmp_path, "init")
+    clone(tmp_path, "remote", "add", "origin", "https://example.org/team/exp [old].git")
+    for key, value in (("promisor", "true"), ("partialclonefilter", "blob:none")):  # git names the filter since 2.37
+        clone(tmp_path, "config", f"remote.origin.{key}", value)
+    assert origin.origin_of(tmp_path.resolve() / "log.jsonl") == "example.org/team/exp [old]:log.jsonl"
+
+
 def test_ports_and_local_folders_tell_remotes_apart(tmp_path: Path) -> None:
     assert origin.normal("ssh://git@h:2222/a", tmp_path) == "h:2222/a"
     host = socket.gethostname()

@@ -14,6 +14,8 @@ _SCHEME = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/?#]*@)?(?P<host>\[
                      r"(?P<path>/[^?#]*)?", re.IGNORECASE)  # fmt: skip
 _SCP = re.compile(r"^(?:[^@/:]*@)?(?P<host>\[[^]]*]|[^/:]{2,}):(?P<path>[^?#]*)$")
 _USUAL_PORTS = frozenset((None, "", "22", "80", "443", "9418"))
+_FETCHED = re.compile(r"^([^\t\n]+)\t(.*) \(fetch\)(?: \[[^]\n]*])?$", re.MULTILINE)
+"""A remote and its address, as git lists them; what a partial clone leaves out stands behind."""
 _GIT_SECONDS = 10
 
 
@@ -44,8 +46,7 @@ def _remote(top: Path) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    lines = os.fsdecode(done.stdout).splitlines()
-    remotes = dict(line.removesuffix(" (fetch)").split("\t", 1) for line in lines if line.endswith(" (fetch)"))
+    remotes = dict(_FETCHED.findall(os.fsdecode(done.stdout)))
     if not remotes:
         return None
     return normal(remotes.get("origin") or min(remotes.items())[1], top)

@@ -31,6 +31,19 @@ _COPIED = 8000
 """Rows in one COPY to a server, whose every statement costs the way there and back."""
 
 
+def portions(rows: Sequence[tuple[Any, ...]], most: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Cut rows for statements of `most` rows, then of a power of two each.
+
+    Statements are kept once they are prepared, megabytes for a large one: a length of its own for each log's last rows
+    would fill memory, and none would be used again.
+    """
+    start = 0
+    while left := len(rows) - start:
+        count = most if left >= most else 1 << left.bit_length() - 1
+        yield rows[start : start + count]
+        start += count
+
+
 class Pipe:
     """Run statements on one connection, in order, on a thread of their own. Failures show at the next call."""
 
@@ -90,7 +103,8 @@ class Pipe:
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Insert many rows with one statement: for small rows that halves the cost."""
         marks = f"({','.join('?' * len(rows[0]))})"
-        self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(rows))}", tuple(chain.from_iterable(rows)))
+        for part in portions(rows, self._full(table, rows)):
+            self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(part))}", tuple(chain.from_iterable(part)))
 
     def close(self) -> None:
         """End the thread; what still waits is dropped, since the transaction is rolled back then."""

@@ -11,7 +11,7 @@ from ledger.jsontext import INT64, dump
 from ledger.mirror import schema
 from ledger.mirror.ahead import Frame
 from ledger.mirror.derive import derivation
-from ledger.mirror.pipe import Pipe, piped
+from ledger.mirror.pipe import Pipe, piped, portions
 from ledger.mirror.raw import Raw
 from ledger.mirror.server import Server
 from ledger.numbers import is_number, residue
@@ -19,6 +19,8 @@ from ledger.source import Block
 from ledger.state import State
 
 _FLUSH_ROWS = 4000
+_HEADERS = 4096
+"""Headers in one statement, of seven values each."""
 
 _SEGMENT = "(?,?,?,?,?,?,?)"
 _REPLACES = (
@@ -117,12 +119,11 @@ class RowWriter:
             self._next_name += 1
 
     def _store_headers(self) -> None:
-        """Store the segments that were opened since the last time; they are at most as many as the rows of a flush."""
-        if self._headers:
-            rows = ",".join([_SEGMENT] * len(self._headers))
-            values = tuple(chain.from_iterable(self._headers.values()))
-            self._pipe.execute(f"INSERT INTO segment VALUES {rows}{_REPLACES}", values)
-            self._headers.clear()
+        """Store the segments that were opened since the last time."""
+        for part in portions([*self._headers.values()], _HEADERS):
+            marks = ",".join([_SEGMENT] * len(part))
+            self._pipe.execute(f"INSERT INTO segment VALUES {marks}{_REPLACES}", tuple(chain.from_iterable(part)))
+        self._headers.clear()
 
     def _derive(self, last: int) -> None:
         forget, derive = derivation(server=self._server is not None)
