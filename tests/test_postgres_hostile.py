@@ -163,3 +163,23 @@ def test_what_is_nearly_past_every_double_is_computed_as_in_a_file(url: str, tmp
             assert mirror.sync(log).status == "new" and mirror.verify(log).ok
             found.append([repr(mirror.rows(view)) for view in ("segments", "runs", "best")])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["Team", "team 'a'", 'team "b"', "größe-1", "select"])
+def test_a_schema_may_have_any_name(server: postgres.Postgres, url: str, tmp_path: Path, name: str) -> None:
+    quoted = '"{}"'.format(name.replace('"', '""'))
+    server.sql(f"CREATE SCHEMA {quoted}", postgres.database_of(url))
+    server.sql(f"ALTER ROLE {postgres.USER} IN DATABASE {postgres.database_of(url)} SET search_path = {quoted}")
+    log = cli.log(tmp_path)
+    for words in (
+        ("sync", log),
+        ("sync", log),
+        ("db", "info"),
+        ("db", "upgrade"),
+        ("db", "rebuild"),
+        ("verify", "--all"),
+    ):
+        done = cli.ledger(tmp_path, *words, LEDGER_DB=url)
+        assert (done.code, done.err) == (0, ""), words
+    done = cli.ledger(tmp_path, "sessions", "--format", "json", LEDGER_DB=url)
+    assert [row["runs"] for row in json.loads(done.out)] == [3]
