@@ -181,6 +181,21 @@ def test_two_clones_of_a_branch_are_one_log(
     assert mirror.rows("sessions", sessions=("autoresearch.jsonl",))[0]["path"] == str(one)
 
 
+def test_what_means_sessions_of_many_clones_drops_none_unasked(
+    url: str, clones: tuple[Path, Path], tmp_path: Path
+) -> None:
+    clone(tmp_path.resolve(), "clone", "origin.git", "three")
+    three = cli.log(tmp_path.resolve() / "three" / "exp", cli.SOUND)
+    for place, log in enumerate(clones):
+        log.write_bytes(cli.SOUND + cli.lines(cli.run(4, 80 + place)))
+        assert ran(tmp_path, url, "sync", log).out.startswith("new ")
+    assert ran(tmp_path, url, "sync", three).out.startswith("unchanged ")
+    code, out, err = ran(tmp_path, url, "forget", three, "--yes")
+    assert (code, out) == (2, "") and "means 2 sessions; name one" in err
+    assert ran(tmp_path, url, "forget", clones[1], "--yes").code == 0
+    assert ran(tmp_path, url, "forget", three, "--yes").code == 0  # it means one by now
+
+
 @pytest.mark.parametrize(
     "remote",
     ["https://ada:{}@Example.org/team/exp.git", "git@example.org:team/exp.git", "ssh://git@example.org:22/team/exp/",

@@ -1,8 +1,11 @@
 """What nobody thought of, kept on a PostgreSQL server: names of any length and number, values of any type."""
 
 import json
+import math
 import random
 import string
+import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -137,3 +140,46 @@ def test_a_database_of_another_encoding_is_refused(server: postgres.Postgres, tm
         done = cli.ledger(tmp_path, *words, LEDGER_DB=server.url("latin"))
         assert (done.code, done.out) == (2, "") and "holds text as LATIN1; ledger needs one made for UTF8" in done.err
     assert server.sql("SELECT count(*) FROM pg_class WHERE relname = 'run'", "latin") == "0"
+
+
+MOST = sys.float_info.max
+EDGES = (
+    (99.5, MOST, 99.6, 99.7, 102.0),  # a confidence that is all but past every double
+    (0.0, MOST, 0.0, 2.0, 1.0),
+    (0.0, MOST / 2, 0.5, 0.0, 1.0),
+    (0.0, MOST / 2, math.nextafter(0.5, 0), 0.0, 1.0),
+    (1e-306, 1.7976931348623156, 1.0),  # and a change in percent
+    (1e-306, math.nextafter(1.7976931348623156, 2), 1.0),
+    (5e-324, 8e-16, 0.0, 1e-323),
+)
+
+
+def test_what_is_nearly_past_every_double_is_computed_as_in_a_file(url: str, tmp_path: Path) -> None:
+    header, found = {**cli.HEADER, "bestDirection": "higher"}, []
+    records = [[header, *(cli.run(place, value) for place, value in enumerate(edge, 1))] for edge in EDGES]
+    log = cli.log(tmp_path.resolve(), cli.lines(*chain.from_iterable(records)))
+    for place in (tmp_path / "mirror.db", mirror_path(url)):
+        with mirror_at(place) as mirror:
+            assert mirror.sync(log).status == "new" and mirror.verify(log).ok
+            found.append([repr(mirror.rows(view)) for view in ("segments", "runs", "best")])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["Team", "team 'a'", 'team "b"', "größe-1", "select"])
+def test_a_schema_may_have_any_name(server: postgres.Postgres, url: str, tmp_path: Path, name: str) -> None:
+    quoted = '"{}"'.format(name.replace('"', '""'))
+    server.sql(f"CREATE SCHEMA {quoted}", postgres.database_of(url))
+    server.sql(f"ALTER ROLE {postgres.USER} IN DATABASE {postgres.database_of(url)} SET search_path = {quoted}")
+    log = cli.log(tmp_path)
+    for words in (
+        ("sync", log),
+        ("sync", log),
+        ("db", "info"),
+        ("db", "upgrade"),
+        ("db", "rebuild"),
+        ("verify", "--all"),
+    ):
+        done = cli.ledger(tmp_path, *words, LEDGER_DB=url)
+        assert (done.code, done.err) == (0, ""), words
+    done = cli.ledger(tmp_path, "sessions", "--format", "json", LEDGER_DB=url)
+    assert [row["runs"] for row in json.loads(done.out)] == [3]

@@ -103,7 +103,10 @@ def forget(log: str, db: str | None, yes: bool) -> None:
     """
     with open_writer(existing_mirror(db)) as connection:
         raw = driver(connection)
-        for session in named_sessions(raw, (log,)):
+        sessions = named_sessions(raw, (log,))
+        if yes and len(sessions) > 1 and not Path(log).is_dir():  # as a log of many clones does, or a name
+            raise click.UsageError(f"{shown(log)} means {len(sessions)} sessions; name one, or leave out --yes")
+        for session in sessions:
             name = shown(session.path)
             if not yes and not _confirmed(f"Drop {name} from the mirror?"):
                 click.echo("nothing was dropped", err=True)

@@ -14,7 +14,7 @@ from ledger.errors import LedgerError
 from ledger.mirror import schema, server, views
 from ledger.mirror.place import Place, show
 from ledger.mirror.raw import driver
-from ledger.mirror.server import Server
+from ledger.mirror.server import OWN_SCHEMA, Server
 from ledger.source import show_path
 
 BUSY_SECONDS = 20
@@ -176,9 +176,9 @@ def _version(connection: Connection, place: Place) -> str | None:
 
 _MADE = "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')"
 _MADE_THERE = f"""
-SELECT 'table', relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v')
+SELECT 'table', relname FROM pg_class WHERE relnamespace = {OWN_SCHEMA} AND relkind IN ('r', 'p', 'v')
 UNION ALL SELECT 'trigger', tgname FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND NOT tgisinternal
+WHERE c.relnamespace = {OWN_SCHEMA} AND NOT tgisinternal
   AND relname IN ({", ".join(f"'{name}'" for name in schema.metadata.tables)})
 """
 

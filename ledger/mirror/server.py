@@ -21,6 +21,9 @@ OLDEST = 14
 BUSY_SECONDS = 20
 """How long to wait for another writer of the same log."""
 
+OWN_SCHEMA = "quote_ident(current_schema())::regnamespace"
+"""The schema that holds the mirror, whatever characters its name has."""
+
 _CONNECT_SECONDS = 10
 _FETCHED = 2000
 """Rows that come in one answer of a streamed query."""

@@ -7,6 +7,7 @@ from ledger.mirror import sides, store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.place import Place
 from ledger.mirror.raw import Raw, driver
+from ledger.mirror.server import OWN_SCHEMA
 from ledger.mirror.store import Session
 from ledger.mirror.sync import ingest_stored
 
@@ -16,9 +17,7 @@ def mirror_size(raw: Raw, place: Place) -> int:
     if isinstance(place, Path):
         return place.stat().st_size
     sql = "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c"
-    return int(
-        raw.execute(f"{sql} WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'").fetchone()[0]
-    )
+    return int(raw.execute(f"{sql} WHERE relnamespace = {OWN_SCHEMA} AND relkind = 'r'").fetchone()[0])
 
 
 def copy_sessions(raw: Raw, target: Path) -> Iterator[Session]:

@@ -51,7 +51,9 @@ _DOWN = repr(2.0**-60)
 _MOST_DOWN = repr(sys.float_info.max * 2.0**-60)
 _HALF_MOST = repr(sys.float_info.max / 2)
 _MOST = "1.797693134862315e308"
-_MOST_PERCENT = "1.797693134862315e306"
+_PAST_PERCENT = "1.8e306"
+_MOST_PERCENT = "1.7976931348623156e306"
+"""The largest double that stays one a hundred times over; what is past 1.8e306 does not."""
 _NEVER = "'Infinity'::float8"
 
 
@@ -62,8 +64,8 @@ def _server_iso(ms: str) -> str:
 
 
 def _times_100(difference: str, divisor: str) -> str:
-    fits = f"abs({difference}) <= least({divisor}, 1) * {_MOST_PERCENT}"
-    return f"CASE WHEN {fits} THEN ({difference}) / ({divisor}) * 100 END"
+    return f"""CASE WHEN abs({difference}) > least({divisor}, 1) * {_PAST_PERCENT} THEN NULL
+    WHEN abs(({difference}) / ({divisor})) <= {_MOST_PERCENT} THEN ({difference}) / ({divisor}) * 100 END"""
 
 
 def _scaled(value: str) -> str:
@@ -86,11 +88,15 @@ def _server_distance(a: str, b: str) -> str:
 
 
 def _server_quotient(a: str, b: str, divisor: str) -> str:
-    """Divide a distance by a divisor that is not negative. Scaled up and down, both show whether they come to zero."""
-    distance = f"({_server_distance(a, b)})"
+    """Divide a distance by a divisor that is not negative.
+
+    Scaled up and down, both show whether they come to zero; half the distance, whether they come to infinity.
+    """
+    distance, small = f"({_server_distance(a, b)})", f"least({divisor}, 1)"
+    half = f"greatest({distance}, 1e-20) * 0.5"
     return f"""CASE WHEN coalesce({divisor}, 0) = 0 OR {distance} = {_NEVER} THEN NULL
     WHEN {divisor} = {_NEVER} THEN 0.0
-    WHEN {distance} > least({divisor}, 1) * {_MOST} THEN NULL
+    WHEN {half} > {small} * {_MOST} THEN NULL WHEN {half} / {small} > {_HALF_MOST} THEN NULL
     WHEN least({distance}, 1e-15) * {2.0**1000!r} <= greatest({divisor}, 1) * {2.0**-75!r} THEN 0.0
     ELSE {distance} / {divisor} END"""
 
