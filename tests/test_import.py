@@ -144,6 +144,11 @@ def test_quotes_count_around_a_whole_cell_only():
     ]  # fmt: skip
 
 
+def test_a_table_without_rows_is_told():
+    made = read(Source.of("results.tsv", b"commit\tm\tstatus\tdescription\r\n"), Asked(direction="lower", metric="m"))
+    assert isinstance(made, Imported) and "the table has no rows, so the log has no runs" in made.notes
+
+
 def test_a_column_of_times():
     table = b"commit\tm\tstatus\tdescription\ttimestamp\tseconds\n\t1\tdiscard\ta\t%b\t61\n"
     assert imported(table % b"1700000000")[1]["timestamp"] == 1_700_000_000
@@ -202,6 +207,8 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path):
         (b"a\tb\n1\t2\n", 1, "these columns are no table that can be imported"),
         (b"commit\tm\tstatus\tdescription\n\t\xff\tkeep\t\n", 2, "not UTF-8: byte 0xff"),
         (b"commit\tm\tx\tx\tstatus\tdescription\n", 1, "two columns are called 'x'"),
+        (b"commit\tm\tm\tstatus\tdescription\n", 1, "two columns are called 'm'"),
+        (b"commit\tm\tstatus\tdescription\rabc1234\t1\tkeep\ta\r", 1, "a carriage return stands within the header"),
         (b"commit\tm\t__proto__\tstatus\tdescription\n", 1, "a secondary metric must not be named '__proto__'"),
         (b"path,segment,run,name,value\n", 1, "these columns are no table that can be imported"),
         (b"path,line,kind,data\n", 1, "there is no line of a log"),

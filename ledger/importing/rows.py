@@ -56,12 +56,13 @@ def read(source: Source, asked: Asked, layout: Layout, metric: str) -> Imported 
     """
     notes: list[str] = []
     header = log.header(source, asked, metric, notes)
-    if header["metricName"] in layout.metrics:
+    faults = _columns(source, layout)
+    if header["metricName"] in layout.metrics and not faults:
         raise LedgerError(
             f"{header['metricName']!r} is another column of {source.name}, and --metric only gives {metric!r} another"
             " name; the metric is the first column behind the commit"
         )
-    faults, runs, skipped = _columns(source, layout), list[dict[str, Any]](), 0
+    runs, skipped = list[dict[str, Any]](), 0
     for line, cells in body(source):
         if len(cells) != len(source.columns):
             faults.append((line, f"{len(cells)} fields where the header has {len(source.columns)}"))
@@ -74,6 +75,8 @@ def read(source: Source, asked: Asked, layout: Layout, metric: str) -> Imported 
         made = row.run(len(runs) + 1)
         faults += row.faults
         runs.append(made)
+    if not runs and not skipped:
+        notes.append("the table has no rows, so the log has no runs")
     if skipped:
         notes.append(f"{skipped} of {len(runs) + skipped} rows left out, as --status says")
     if runs and not any("timestamp" in made for made in runs):

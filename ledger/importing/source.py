@@ -11,6 +11,9 @@ Faults = list[tuple[int, str]]
 """What keeps a table from being imported: lines of the file, from 1, each with the reason."""
 
 
+_BARE = "a carriage return stands within the header: where lines end in nothing else, make each end in a newline"
+
+
 class Asked(NamedTuple):
     """Hold what a person says that the table cannot: None or empty where nothing is said.
 
@@ -62,7 +65,8 @@ class Source(NamedTuple):
             elif line.strip():
                 delimiter = "\t" if "\t" in line else ","
                 columns = split(line.removesuffix("\r"), delimiter)
-                return cls(name, digest, text, comments, number, columns, delimiter, [])
+                faults = [(number, _BARE)] if any("\r" in column for column in columns) else []
+                return cls(name, digest, text, comments, number, columns, delimiter, faults)
         return cls(name, digest, text, comments, 1, [], "\t", [(1, "there is no header")])
 
     def said(self, key: str) -> str | None:

@@ -118,7 +118,9 @@ def _sha256(raw: Raw, session: Session, size: int) -> str:
     digest = hashlib.sha256()
     for data in store.stored(raw, session.id):
         digest.update(data[:size])
-        size -= len(data[:size])
+        size -= len(data)
+        if size <= 0:
+            break
     return digest.hexdigest()
 
 
