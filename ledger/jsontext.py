@@ -49,8 +49,9 @@ def decode_many(lines: list[bytes]) -> list[Any]:
     The lines are parsed as one array, and each value must serialise to its line again: that proves the line canonical,
     so it hides no duplicate key, no odd number and no trailing text.
     """
+    array = b"[" + b",".join(lines) + b"]"
     try:
-        values: list[Any] = orjson.loads(b"[" + b",".join(lines) + b"]")
+        values: list[Any] = orjson.loads(array)
     except orjson.JSONDecodeError:
         values = []
     if len(values) != len(lines):
@@ -66,11 +67,10 @@ def decode_many(lines: list[bytes]) -> list[Any]:
         ]
         if None in values:  # only then can a line have taken part in a neighbour's value
             values = [None if value is None else orjson.loads(line) for value, line in zip(values, lines, strict=True)]
-    if b"\\u0000" in b"".join(lines):
+    if b"\\u0000" in array:
         values = [None if b"\\u0000" in line else value for value, line in zip(values, lines, strict=True)]
-    if set(map(type, values)) == {dict}:
-        return values
-    return [value if type(value) is dict else None for value in values]
+    alike = set(map(type, values)) == {dict}
+    return values if alike else [value if type(value) is dict else None for value in values]
 
 
 def _loads_or_none(line: bytes) -> Any:

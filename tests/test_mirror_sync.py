@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import LedgerError
-from ledger.mirror.pipe import Pipe
+from ledger.mirror.pipe import Pipe, portions
 from ledger.mirror.place import Place
 from tests import cli
 from tests.mirroring import Mirror, mirror_at, write
@@ -252,10 +252,20 @@ def test_logs_of_many_lengths_share_their_statements(
     for name in ("execute", "_run"):
         monkeypatch.setattr(Pipe, name, noting(getattr(Pipe, name)))
     part = HEADER + a_run(1)
-    for count in range(1, 33):
+    for count in (tens + ones for tens in (32, 64, 96) for ones in (1, 2, 3, 4)):
         assert said(mirror, log, part * count, replace=True)[2] == count
     for table in ("segment", "run", "event"):
-        assert len({sql for sql in sent if sql.startswith(f"INSERT INTO {table} ")}) <= 6
+        assert len({sql for sql in sent if sql.startswith(f"INSERT INTO {table} ")}) <= 7
+
+
+def test_rows_are_cut_into_few_lengths_that_recur() -> None:
+    most, seen = 2000, set()
+    for count in range(5000):
+        rows = [(number,) for number in range(count)]
+        parts = list(portions(rows, most))
+        assert [row for part in parts for row in part] == rows and len(parts) <= count // most + 3
+        seen |= {len(part) for part in parts}
+    assert max(seen) == most and len(seen) <= 2 * 31 + 2
 
 
 def test_the_protocol_may_be_told(mirror: Mirror, log: Path) -> None:

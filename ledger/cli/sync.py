@@ -1,7 +1,9 @@
 """`sync` and `forget`: logs into the mirror, and out of it again."""
 
 import gc
+import os
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from ledger.cli.progress import progress
 from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.batch import sync_logs
-from ledger.mirror.engine import open_writer
+from ledger.mirror.engine import open_writer, write_ahead
 from ledger.mirror.ingest import Outcome
 from ledger.mirror.place import mirror_path
 from ledger.mirror.raw import driver
@@ -48,16 +50,23 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
     if "-" in paths:
         raise click.UsageError("sync mirrors files; standard input has no place to come back to")
     gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
-    bulk = any(path.is_file() and path.stat().st_size > _BULK_BYTES for path in map(Path, paths))
+    bulk = any(map(os.path.isdir, paths or ".")) or _are_large(map(Path, paths))
     with open_writer(mirror_path(db), bulk=bulk) as connection:
         lost = store.lost(driver(connection))
         logs, complete = _logs(paths, {store.path_text(session.file) for session in lost})
+        if not _are_large(logs):
+            write_ahead(connection)
         synced = sync_logs(connection, logs, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
         with closing(synced), closing(progress(synced, "sync", len(logs))) as outcomes:
             codes = [_sync(outcome) for _, outcome in outcomes]  # threads end before the connection, also on Ctrl-C
         for session in mark_gone(connection):
             click.echo(f"gone: {shown(session.path)} is kept in the mirror", err=True)
     sys.exit(max(codes, default=0) if complete else 2)
+
+
+def _are_large(logs: Iterable[Path]) -> bool:
+    """Tell whether it is a large load to mirror logs, of which some may be missing."""
+    return sum(path.stat().st_size for path in logs if path.is_file()) > _BULK_BYTES
 
 
 def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:

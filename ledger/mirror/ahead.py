@@ -46,6 +46,11 @@ class Ahead(NamedTuple):
     undecided: Undecided | None
     steps: list[tuple[Step, str]]
 
+    @property
+    def sound(self) -> bool:
+        """Whether nothing found so far keeps the log from being mirrored whole."""
+        return self.steps[-1][0].block.terminated and not any(found.is_error for found in self.reader.diagnostics)
+
 
 def steps(file: LogFile, reader: Reader, size: int, lines: int) -> Iterator[tuple[Step, str]]:
     """Read a file's blocks from where it stands, after `size` bytes and `lines` lines; events come when asked for."""

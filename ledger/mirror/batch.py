@@ -1,8 +1,9 @@
-"""Many logs synced in order: while one is stored, the next is read."""
+"""Many logs synced in order: while some are stored, the next are read."""
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -10,40 +11,117 @@ from sqlalchemy import Connection
 
 from ledger.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.ahead import read_ahead
-from ledger.mirror.ingest import Outcome
+from ledger.mirror.ahead import Ahead, read_ahead
+from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.mirror.pipe import quick_switching
-from ledger.mirror.raw import driver
+from ledger.mirror.raw import Raw, driver
+from ledger.mirror.rows import writing
 from ledger.mirror.store import Session
 from ledger.mirror.sync import sync_log
 
-_AHEAD = 2
-"""Logs that may be read before they are stored: enough to keep both threads busy, few enough to bound memory."""
+_AHEAD = 1
+"""Groups of logs that may be read before they are stored: enough to keep both threads busy, few to bound memory."""
+
+_TOGETHER, _MOST_LOGS = 4 * 1024 * 1024, 64
+"""Bytes of small logs in one transaction, and how many logs: each is an open file until then."""
+
+_Group = list[tuple[Path, Ahead | None]]
+_Outcomes = list[tuple[Path, Outcome | LedgerError]]
 
 
 def sync_logs(
     connection: Connection, paths: Sequence[Path], *, dialect: str | None = None, quarantine: bool = False,
     replace: bool = False, lost: Sequence[Session] = (),
 ) -> Generator[tuple[Path, Outcome | LedgerError]]:  # fmt: skip
-    """Sync logs, a transaction each, and yield what came of them, in order; the connection is busy meanwhile."""
+    """Sync logs and yield what came of them, in order; the connection is busy meanwhile.
+
+    Each has a transaction of its own, but for small new ones without errors: in a file some of those share one.
+    """
     sync = partial(sync_log, connection, dialect=dialect, quarantine=quarantine, replace=replace, lost=lost)
     if len(paths) == 1:
         yield paths[0], _outcome(sync, paths[0])
         return
-    known = store.paths(driver(connection))
-    waiting: deque[tuple[Path, Future[Outcome | LedgerError]]] = deque()
+    groups: Iterable[_Group] = ([(path, None)] for path in paths)
+    if not lost:
+        most = _TOGETHER if connection.dialect.name == "sqlite" else 0
+        groups = _groups(paths, store.paths(driver(connection)), dialect, most)
+    waiting: deque[Future[_Outcomes]] = deque()
     with quick_switching(), ThreadPoolExecutor(1) as thread:
         try:
-            for path in paths:
-                ahead = None if store.path_text(path) in known or lost else read_ahead(path, dialect)
-                waiting.append((path, thread.submit(_outcome, partial(sync, ahead=ahead), path)))
+            for group in groups:
+                waiting.append(thread.submit(_stored, connection, sync, group))
                 if len(waiting) > _AHEAD:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            for done, future in waiting:
-                yield done, future.result()
+                    yield from waiting.popleft().result()
+            for future in waiting:
+                yield from future.result()
         finally:
             thread.shutdown(wait=True, cancel_futures=True)
+
+
+def _groups(paths: Sequence[Path], known: set[str], dialect: str | None, most: int) -> Iterator[_Group]:
+    """Read logs that are not `known`, and part all into those stored together, of `most` bytes, and others alone."""
+    group: _Group = []
+    size = 0
+    for path in paths:
+        text = store.path_text(path)
+        ahead = None if text in known else read_ahead(path, dialect)
+        joins = ahead is not None and ahead.sound and size + ahead.file.size <= most and len(group) < _MOST_LOGS
+        if group and not joins:
+            yield group
+            group, size = [], 0
+        if ahead is None or not ahead.sound:
+            yield [(path, ahead)]
+            continue
+        known.add(text)
+        group.append((path, ahead))
+        size += ahead.file.size
+    if group:
+        yield group
+
+
+def _stored(connection: Connection, sync: "partial[Outcome]", group: _Group) -> _Outcomes:
+    """Store a group's logs together if that can be, else one by one."""
+    if len(group) > 1:
+        logs = [(path, ahead) for path, ahead in group if ahead is not None]
+        if (outcomes := _together(connection, logs)) is not None:
+            return [(path, outcome) for (path, _), outcome in zip(logs, outcomes, strict=True)]
+        group = [(path, None) for path, _ in group]
+    return [(path, _outcome(partial(sync, ahead=ahead), path)) for path, ahead in group]
+
+
+def _together(connection: Connection, logs: Sequence[tuple[Path, Ahead]]) -> list[Outcome] | None:
+    """Mirror new logs in one transaction, so that their rows fill statements; each waits for the reading thread.
+
+    None, and nothing done, if one of them must have its own, or fails.
+    """
+    raw = driver(connection)
+    with ExitStack() as files:
+        for _, ahead in logs:
+            files.enter_context(ahead.file)
+        try:
+            with connection.begin() as transaction:
+                if not store.has_any(raw, [path for path, _ in logs]) and (taken := _taken(raw, logs)) is not None:
+                    outcomes = [one.settle("new") for one in taken]
+                    if all(outcome.status == "new" for outcome in outcomes):
+                        return outcomes
+                transaction.rollback()
+        except LedgerError:
+            pass  # its own transaction will say so
+    return None
+
+
+def _taken(raw: Raw, logs: Sequence[tuple[Path, Ahead]]) -> list[Ingestion] | None:
+    """Write the rows of new logs; None if one of them is refused."""
+    taken = []
+    with writing(raw) as writer:
+        for path, ahead in logs:
+            one = Ingestion(raw, ahead.file, ahead.reader, store.add(raw, path), quarantine=False, ahead=ahead)
+            one.take(writer, ahead.undecided, new=True)
+            if one.failed:
+                return None
+            taken.append(one)
+        writer.finish()
+    return taken
 
 
 def _outcome(sync: "partial[Outcome]", path: Path) -> Outcome | LedgerError:

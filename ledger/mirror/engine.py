@@ -19,6 +19,9 @@ from ledger.source import show_path
 
 BUSY_SECONDS = 20
 
+_STATEMENTS = 32
+"""Prepared statements that are kept: of those that store rows some take megabytes."""
+
 
 def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> Engine:
     """Make an engine on one file; `mode` is SQLite's open mode, `begin` how transactions start.
@@ -31,7 +34,14 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
     uri = f"file:{quote(os.fsencode(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
+        connection = sqlite3.connect(
+            uri,
+            uri=True,
+            isolation_level=None,
+            timeout=BUSY_SECONDS,
+            check_same_thread=False,
+            cached_statements=_STATEMENTS,
+        )
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -24000")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -112,7 +122,7 @@ def open_writer(place: Place, *, bulk: bool = False) -> Iterator[Connection]:
     """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise.
 
     A file has a write-ahead log, so that readers and writers do not wait for each other. A large first load (`bulk`)
-    goes without, since it would be written twice while nobody reads.
+    goes without, since it would be written twice while nobody reads; it gets one in the end, or by `write_ahead`.
     """
     with translated(place):
         engine = _file_engine(place) if isinstance(place, Path) else server.engine(place, reading=False)
@@ -122,16 +132,16 @@ def open_writer(place: Place, *, bulk: bool = False) -> Iterator[Connection]:
                 connection.rollback()
                 if version is None:
                     if not bulk:
-                        _write_ahead(connection)
+                        write_ahead(connection)
                     create(connection)
                 else:
                     if version != schema.REVISION:
                         _refuse_newer(version, place)
                         upgrade(connection)
-                    _write_ahead(connection)  # an interrupted first load may have left it out
+                    write_ahead(connection)  # an interrupted first load may have left it out
                 yield connection
                 if version is None and bulk:
-                    _write_ahead(connection)
+                    write_ahead(connection)
         finally:
             engine.dispose()
 
@@ -145,7 +155,7 @@ def _file_engine(path: Path) -> Engine:
     return _engine(path, "rwc", "BEGIN IMMEDIATE")
 
 
-def _write_ahead(connection: Connection) -> None:
+def write_ahead(connection: Connection) -> None:
     """Give a mirror its write-ahead log, for good; it does without where another holds it or its file system cannot."""
     raw = driver(connection)  # outside of any transaction
     if isinstance(raw, Server):

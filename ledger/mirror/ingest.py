@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ledger import accepted
 from ledger.diagnostics import Diagnostic
 from ledger.events import Unread
+from ledger.log import Undecided
 from ledger.mirror import foldtext, sides, store
 from ledger.mirror.ahead import Ahead, Step, steps
 from ledger.mirror.raw import Raw
@@ -60,47 +61,58 @@ class Ingestion:
         self._session = session
         self._quarantine = quarantine
         self._store_blocks = store_blocks
+        self._before = session.size
+        self._tail = self._pending = 0
+        self._fold: str | None = None
         self._ahead = ahead
         self._found: list[Diagnostic] = []
         self._errors = errors
         self._kept: Counter[bool] = Counter()  # findings in hand, errors and others: not all that a log may have
 
-    def go(self, status: str, undecided: tuple[int, list[str], bool] | None) -> Outcome:
+    def go(self, status: str, undecided: Undecided | None) -> Outcome:
         """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
-        session, reader = self._session, self._reader
-        size, lines, tail, pending = session.size, session.lines, 0, 0
-        digest, fold = session.sha256, None
-        with writing(self._raw, session.id, new=status == "new") as writer:
-            if reader.state.segment is not None and not size:
-                writer.segment(reader.state)  # a codex log's segment stands in its run.json
-            for step, hashed in self._ahead.steps if self._ahead else steps(self._file, reader, size, lines):
-                block, fold = step.block, step.fold
-                if not self._take(step, writer):
-                    pending = len(block.data)
-                elif block.terminated:
-                    size, lines, digest = size + len(block.data), lines + len(block.lines), hashed
-                else:
-                    tail = len(block.data)
-            reader.finish(undecided)
-            self._file.check_unchanged()
-            self._drain(writer)
-            if not self._failed:
-                writer.finish(reader.state)
-        if self._failed:
-            return self._refused(lines)
-        if size + tail == 0 and pending:
-            return self._outcome("waiting", pending=pending, reason="its only line is unfinished")
+        with writing(self._raw) as writer:
+            self.take(writer, undecided, new=status == "new")
+            if not self.failed:
+                writer.finish()
+        return self.settle(status)
+
+    def take(self, writer: RowWriter, undecided: Undecided | None, *, new: bool) -> None:
+        """Give the writer all rows until the file ends, or until the log is refused."""
+        reader, size, lines = self._reader, self._session.size, self._session.lines
+        writer.begin(self._session.id, new=new)
+        if reader.state.segment is not None and not size:
+            writer.segment(reader.state)  # a codex log's segment stands in its run.json
+        for step, hashed in self._ahead.steps if self._ahead else steps(self._file, reader, size, lines):
+            block = step.block
+            self._fold = step.fold
+            if not self._take(step, writer):
+                self._pending = len(block.data)
+            elif block.terminated:
+                size, lines = size + len(block.data), lines + len(block.lines)
+                self._session = self._session._replace(size=size, lines=lines, sha256=hashed)
+            else:
+                self._tail = len(block.data)
+        reader.finish(undecided)
+        self._file.check_unchanged()
+        self._drain(writer)
+        writer.end(reader.state)
+
+    def settle(self, status: str) -> Outcome:
+        """Write the session's row when its other rows are stored, and say what came of the log."""
+        reader, session, before = self._reader, self._session, self._before
+        if self.failed:
+            return self._refused(session.lines)
+        if session.size + self._tail == 0 and self._pending:
+            return self._outcome("waiting", pending=self._pending, reason="its only line is unfinished")
         runs = store.update(
             self._raw,
             session._replace(
                 dialect=reader.dialect.name if reader.dialect else None,
-                size=size,
-                sha256=digest,
-                lines=lines,
-                tail_size=tail,
-                pending_bytes=pending,
+                tail_size=self._tail,
+                pending_bytes=self._pending,
                 state=reader.state.status,
-                fold=fold or foldtext.dump(reader.state),
+                fold=self._fold or foldtext.dump(reader.state),
                 quarantined=self._errors > 0,  # a fact about the bytes; whether a person accepted them is none
                 gone=False,
                 synced_ms=time.time_ns() // 1_000_000,
@@ -109,10 +121,11 @@ class Ingestion:
         reviewed = self._review(new=status == "new")
         unaccepted = store.count_errors(self._raw, session.id)[1] if self._errors else 0
         if unaccepted and not self._quarantine:
-            return self._refused(lines)
-        if status == "grown" and size + tail == session.size:
+            return self._refused(session.lines)
+        if status == "grown" and session.size + self._tail == before:
             status = "updated" if reviewed else "unchanged"
-        return self._outcome(status, lines=lines + bool(tail), runs=runs, pending=pending, quarantined=unaccepted > 0)
+        lines, quarantined = session.lines + bool(self._tail), unaccepted > 0
+        return self._outcome(status, lines=lines, runs=runs, pending=self._pending, quarantined=quarantined)
 
     def _refused(self, lines: int) -> Outcome:
         """Refuse the log for its errors; those that a person accepted are none."""
@@ -135,7 +148,7 @@ class Ingestion:
         return Outcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
 
     @property
-    def _failed(self) -> bool:
+    def failed(self) -> bool:
         """Whether the log is refused whatever comes."""
         return self._errors > 0 and not self._quarantine and not self._reviewed
 
@@ -150,10 +163,10 @@ class Ingestion:
             if isinstance(event, Unread) and event.kind == TORN and not self._quarantine:
                 self._drain(writer)
                 return False
-            if not self._failed:
+            if not self.failed:
                 writer.event(event, state)
         self._drain(writer)
-        if self._store_blocks and not self._failed:
+        if self._store_blocks and not self.failed:
             writer.block(step.block)
         return True
 
@@ -166,6 +179,6 @@ class Ingestion:
             if self._kept[found.is_error] < MOST_ALIKE:
                 self._kept[found.is_error] += 1
                 self._found.append(found)
-            if not self._failed:
+            if not self.failed:
                 writer.finding(found)
         self._reader.diagnostics.clear()

@@ -32,14 +32,15 @@ _COPIED = 8000
 
 
 def portions(rows: Sequence[tuple[Any, ...]], most: int) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Cut rows for statements of `most` rows, then of a power of two each.
+    """Cut rows for statements of `most` rows, then of as many as one digit says of what is left, to the base of 32.
 
     Statements are kept once they are prepared, megabytes for a large one: a length of its own for each log's last rows
-    would fill memory, and none would be used again.
+    would fill memory, and none would be used again. Yet a small log must not take many, each of which waits its turn.
     """
     start = 0
     while left := len(rows) - start:
-        count = most if left >= most else 1 << left.bit_length() - 1
+        scale = 32 ** ((left.bit_length() - 1) // 5)
+        count = most if left >= most else left // scale * scale
         yield rows[start : start + count]
         start += count
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from ledger.diagnostics import Diagnostic
 from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Unread
@@ -29,14 +29,23 @@ _REPLACES = (
 )
 
 
-class RowWriter:
-    """Write one session's events and bytes as rows, and derive what its segments amount to once they are complete."""
+class _Span(NamedTuple):
+    """Name segments of a session, the first to the last, whose statistics are to be derived."""
 
-    def __init__(self, connection: Raw, pipe: Pipe, session_id: int, *, new: bool) -> None:
+    session: int
+    first: int
+    last: int
+
+
+class RowWriter:
+    """Write events and bytes as rows, of a session that was begun, and derive what its segments amount to at the end.
+
+    Another session may be begun when one was ended: the rows of many small ones fill statements together.
+    """
+
+    def __init__(self, connection: Raw, pipe: Pipe) -> None:
         self._pipe = pipe
         self._server = connection if isinstance(connection, Server) else None
-        self._session = session_id
-        self._base = schema.first_id(session_id)
         self._rows: dict[str, list[tuple[Any, ...]]] = {
             "block": [],
             "run": [],
@@ -50,11 +59,17 @@ class RowWriter:
             self._server.keep_names()
         self._names: dict[str, int] = dict(connection.execute("SELECT name, id FROM metric_name"))
         self._next_name = max(self._names.values(), default=0) + 1
-        self._headers: dict[int, tuple[Any, ...]] = {}
+        self._headers: dict[tuple[int, int], tuple[Any, ...]] = {}
+        self._decided: dict[int, tuple[str, int]] = {}
+        self._ended: list[tuple[_Span, bool]] = []  # with whether something was derived of it before
+
+    def begin(self, session_id: int, *, new: bool) -> None:
+        """Write a session's rows from here on; of a new one nothing was derived before."""
+        self._session = session_id
+        self._base = schema.first_id(session_id)
         self._opened: int | None = None
         self._derive_from: int | None = None
         self._underived = 0 if new else None  # the first segment of which nothing was derived yet, where that is known
-        self._decided: dict[int, tuple[str, int]] = {}
 
     def block(self, block: Block) -> None:
         """Store a block's bytes."""
@@ -82,7 +97,8 @@ class RowWriter:
         """Store the current segment's header, which replaces that of a segment without runs."""
         current = state.current()
         values = (current.name, current.metric_name, current.unit, current.direction)
-        self._headers[current.ordinal] = (self._session, current.ordinal, current.line, *values)
+        key = self._session, current.ordinal
+        self._headers[key] = (*key, current.line, *values)
         self._opened = current.ordinal
         self._touch(current.ordinal)
 
@@ -93,20 +109,28 @@ class RowWriter:
         for table, rows in self._rows.items():
             self._rows[table] = self._pipe.insert(table, rows)
         waiting = self._rows["run"][0][1] if self._rows["run"] else (state.segment or state.current()).ordinal
-        if self._derive_from is not None and self._derive_from < waiting:
-            self._derive(waiting - 1)
+        if not self._ended and self._derive_from is not None and self._derive_from < waiting:
+            self._derive(*self._span(waiting - 1))
             self._derive_from = waiting
+            self._underived = None if self._underived is None else max(self._underived, waiting)
 
-    def finish(self, state: State | Frame) -> None:
-        """Store what is left, and derive what that touched."""
+    def end(self, state: State | Frame) -> None:
+        """Note what the session's rows touched, which is derived when all are stored."""
+        for row, (_, segment) in self._decided.items():
+            if row >= self._base:
+                self._touch(segment)
+        if self._derive_from is not None:
+            self._ended.append(self._span((state.segment or state.current()).ordinal))
+
+    def finish(self) -> None:
+        """Store what is left, and derive what the ended sessions' rows touched."""
         self._store_headers()
         for table, waiting in self._rows.items():
             self._pipe.finish(table, self._pipe.insert(table, waiting))
-        for row, (status, segment) in self._decided.items():
+        for row, (status, _) in self._decided.items():
             self._pipe.execute("UPDATE run SET status = ? WHERE id = ?", (status, row))
-            self._touch(segment)
-        if self._derive_from is not None:
-            self._derive((state.segment or state.current()).ordinal)
+        for span, stale in self._ended:
+            self._derive(span, stale)
 
     def _learn(self, fresh: Iterable[str]) -> None:
         """Give names that the mirror does not have yet their ids, in the order they came."""
@@ -125,13 +149,16 @@ class RowWriter:
             self._pipe.execute(f"INSERT INTO segment VALUES {marks}{_REPLACES}", tuple(chain.from_iterable(part)))
         self._headers.clear()
 
-    def _derive(self, last: int) -> None:
+    def _span(self, last: int) -> tuple[_Span, bool]:
+        """Give the segments of the session that are to be derived, and tell whether some were before."""
+        first = self._derive_from or 0
+        return _Span(self._session, first, last), self._underived is None or first < self._underived
+
+    def _derive(self, span: _Span, stale: bool) -> None:
         forget, derive = derivation(server=self._server is not None)
-        span = (self._session, self._derive_from, last)
-        if self._underived is None or self._derive_from is None or self._derive_from < self._underived:
+        if stale:
             self._pipe.execute(forget, span)
         self._pipe.execute(derive, span)
-        self._underived = None if self._underived is None else max(self._underived, last + 1)
 
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
@@ -220,7 +247,7 @@ def _run_of(event: Other) -> Any:
 
 
 @contextmanager
-def writing(connection: Raw, session_id: int, *, new: bool = False) -> Iterator[RowWriter]:
-    """Open a writer of a session's rows; they are all stored when the context ends without an error."""
+def writing(connection: Raw) -> Iterator[RowWriter]:
+    """Open a writer of sessions' rows; what it finished is stored when the context ends without an error."""
     with piped(connection) as pipe:
-        yield RowWriter(connection, pipe, session_id, new=new)
+        yield RowWriter(connection, pipe)

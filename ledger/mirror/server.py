@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Engine, create_engine, event
@@ -47,7 +47,7 @@ _CAST = (("%", "%%"), ("?", "%s"), (" CROSS JOIN ", " JOIN "), (" AS BLOB)", " A
 """What statements, written for SQLite, say otherwise here. CROSS JOIN fixes the order there, and always has an ON."""
 
 
-@cache
+@lru_cache(256)
 def _translated(sql: str) -> str:
     for ours, theirs in _CAST:
         sql = sql.replace(ours, theirs)

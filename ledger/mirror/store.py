@@ -100,6 +100,12 @@ def find(connection: Raw, path: Path) -> Session | None:
     return None if row is None else Session(*row)
 
 
+def has_any(connection: Raw, paths: Sequence[Path]) -> bool:
+    """Tell whether there is a session of one of these canonical paths."""
+    where, values = _here(connection, [path_text(path) for path in paths])
+    return connection.execute(f"SELECT 1 FROM session WHERE {where} LIMIT 1", values).fetchone() is not None
+
+
 def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
     """Make the condition on sessions whose logs have one of these paths on this machine."""
     marks = ",".join("?" * len(texts))
