@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, Self
 from ledger.errors import LedgerError
 
 BLOCK_BYTES = 64 * 1024
+PEEK_BYTES = 4 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 STDIN = "-"
 DECISIONS = ".accepted.jsonl"
@@ -67,7 +68,7 @@ class LogFile:
     def peek(self) -> Generator[tuple[int, bytes, bool], None, None]:
         """Yield (number, line, whether it ends with a newline) from the start; the file is left at its start."""
         try:
-            for block in self.blocks():
+            for block in self.blocks(at_once=PEEK_BYTES):
                 for number, line in enumerate(block.lines, block.first_line):
                     yield number, line, block.terminated
         finally:
@@ -82,11 +83,14 @@ class LogFile:
             left -= len(chunk)
         return self.hash.copy().digest()
 
-    def blocks(self, offset: int = 0, first_line: int = 1) -> Iterator[Block]:
-        """Yield the rest of the file in blocks of whole lines, about 64 KiB each, from where the reading stands."""
+    def blocks(self, offset: int = 0, first_line: int = 1, at_once: int | None = None) -> Iterator[Block]:
+        """Yield the rest of the file, from where the reading stands, in blocks of whole lines.
+
+        Each has about 64 KiB, or `at_once`.
+        """
         left, carry = self.size - offset, b""
         pieces: list[bytes] = []
-        while left > 0 and (chunk := self._stream.read(min(left, BLOCK_BYTES))):
+        while left > 0 and (chunk := self._stream.read(min(left, at_once or BLOCK_BYTES))):
             left -= len(chunk)
             cut = chunk.rfind(b"\n") + 1
             if not cut:
@@ -179,6 +183,8 @@ def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:
 def show_path(path: Path | str) -> str:
     """Write a path so that no byte of it can fool a terminal or break a line."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
