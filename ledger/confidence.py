@@ -1,7 +1,7 @@
 """Confidence of a segment's best: how far it lies from the baseline, in units of the noise (PROTOCOLS 6)."""
 
 import math
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -49,31 +49,29 @@ def _nth_deviation(ordered: Sequence[float], centre: float, split: int, n: int) 
     return max(from_left, from_right)
 
 
-def is_mad(ordered: Sequence[float], claimed: float) -> bool:
-    """Tell that a positive claim is the median absolute deviation, to 1e-6; false too where only `mad` can tell.
+def mad_near(ordered: Sequence[float], start: int) -> tuple[float, int]:
+    """Give what `mad` does, and where the half that is nearest to the median begins, which is looked for from `start`.
 
-    Cheaper than `mad`: what lies within the claim must be the nearer half, but for ties, and nothing outside be nearer.
+    Cheaper than `mad` where one value after another is added, since that place hardly moves.
     """
     count = len(ordered)
     middle, odd = count >> 1, count & 1
     centre = ordered[middle] if odd else (ordered[middle - 1] + ordered[middle]) / 2
-    reach = claimed * (1 + _TOLERANCE)
-    first, end = bisect_left(ordered, centre - reach), bisect_right(ordered, centre + reach)
-    inside, half = end - first, middle + odd
-    if inside < half:
-        return False
-    left, right = centre - ordered[first], ordered[end - 1] - centre
+    half = middle + odd
+    last = count - half
+    start = min(start, last)
+    while start < last and ordered[start + half] - centre < centre - ordered[start]:
+        start += 1
+    while start and centre - ordered[start - 1] < ordered[start + half - 1] - centre:
+        start -= 1
+    left, right = centre - ordered[start], ordered[start + half - 1] - centre
     inner = left if left > right else right  # noqa: FURB136 - each run comes by here, and max() takes twice as long
-    outer = centre - ordered[first - 1] if first else math.inf
-    if end < count and ordered[end] - centre < outer:
-        outer = ordered[end] - centre
-    found = inner if odd or inside > half else (inner + outer) / 2
-    if inside > half:  # right only if all that is too many is as far as the farthest
-        tied = bisect_right(ordered, ordered[first]) - first if left == inner else 0
-        tied += end - bisect_left(ordered, ordered[end - 1]) if right == inner else 0
-        if inside - tied >= half:
-            return False
-    return inner <= outer and abs(found - claimed) <= _TOLERANCE * claimed
+    if odd:
+        return inner, start
+    outer = centre - ordered[start - 1] if start else math.inf
+    if start < last and ordered[start + half] - centre < outer:
+        outer = ordered[start + half] - centre
+    return (inner + outer) / 2, start
 
 
 def score(best: float | None, baseline: float | None, direction: str | None, ordered: Sequence[float]) -> float | None:
@@ -91,11 +89,14 @@ def score(best: float | None, baseline: float | None, direction: str | None, ord
     return value if math.isfinite(value) else None
 
 
+_Mark = tuple[float | None, float | None, float | None, int]
+
+
 class Gauge:
     """Follow a segment run by run and say what a writer would store on its latest run, by either formula.
 
-    A log may store a confidence on every run, so each step must be cheap: the measurements stay sorted, and what is
-    stored is tried before anything is computed. Those above 0 are sorted once the common formula is asked.
+    A log may store a confidence on every run, so each step must be cheap: the measurements stay sorted. Those above 0
+    are sorted once the common formula is asked.
     """
 
     def __init__(self, direction: str | None) -> None:
@@ -107,6 +108,7 @@ class Gauge:
         self._baseline: float | None = None
         self._best: float | None = None
         self._best_positive: float | None = None
+        self._half = 0  # where `mad_near` found the nearer half
 
     def add(self, metric: float, status: str) -> None:
         """Take the segment's next run."""
@@ -128,7 +130,7 @@ class Gauge:
 
     def follow(self, metrics: Sequence[float], statuses: Sequence[str], stored: Sequence[Number | None]) -> bool:
         """Take the next runs as long as each stored confidence agrees; give up, and take none, at one that does not."""
-        mark = self._baseline, self._best, self._best_positive
+        mark = self._baseline, self._best, self._best_positive, self._half
         add, values, lower = self.add, self._all, self._lower
         for place, (metric, status, confidence) in enumerate(zip(metrics, statuses, stored, strict=True), 1):
             add(metric, status)
@@ -140,19 +142,19 @@ class Gauge:
                 and baseline is not None
                 and len(values) >= LEAST_MEASUREMENTS
                 and type(confidence) is float
-                and confidence > 0
             ):
                 gain = baseline - best if lower else best - baseline
-                if gain > 0 and is_mad(values, gain / confidence):
+                noise, self._half = mad_near(values, self._half)
+                if 0 < gain < math.inf and abs(gain - confidence * noise) <= _TOLERANCE * gain:
                     continue  # as good as always; what follows costs more
             if not self.agrees(confidence):
                 self._undo(mark, metrics[:place], statuses[:place])
                 return False
         return True
 
-    def _undo(self, mark: tuple[float | None, ...], metrics: Sequence[float], statuses: Sequence[str]) -> None:
+    def _undo(self, mark: _Mark, metrics: Sequence[float], statuses: Sequence[str]) -> None:
         """Take back the last runs."""
-        self._baseline, self._best, self._best_positive = mark
+        self._baseline, self._best, self._best_positive, self._half = mark
         del self._seen[len(self._seen) - len(metrics) :]
         for metric, status in zip(metrics, statuses, strict=True):
             if self._positive is not None and metric > 0:

@@ -67,7 +67,7 @@ def decode_many(lines: list[bytes]) -> list[Any]:
         ]
         if None in values:  # only then can a line have taken part in a neighbour's value
             values = [None if value is None else orjson.loads(line) for value, line in zip(values, lines, strict=True)]
-    if b"\\u0000" in array:
+    if b"\\" in array and b"\\u0000" in array:  # the first is seen at once, and mostly says no
         values = [None if b"\\u0000" in line else value for value, line in zip(values, lines, strict=True)]
     alike = set(map(type, values)) == {dict}
     return values if alike else [value if type(value) is dict else None for value in values]
