@@ -110,6 +110,11 @@ class Gauge:
         self._best_positive: float | None = None
         self._half = 0  # where `mad_near` found the nearer half
 
+    @property
+    def measured(self) -> Sequence[float]:
+        """The measurements so far, sorted."""
+        return self._all
+
     def add(self, metric: float, status: str) -> None:
         """Take the segment's next run."""
         self._seen.append(metric)
@@ -131,9 +136,13 @@ class Gauge:
     def follow(self, metrics: Sequence[float], statuses: Sequence[str], stored: Sequence[Number | None]) -> bool:
         """Take the next runs as long as each stored confidence agrees; give up, and take none, at one that does not."""
         mark = self._baseline, self._best, self._best_positive, self._half
-        add, values, lower = self.add, self._all, self._lower
+        add, seen, values, lower = self.add, self._seen, self._all, self._lower
         for place, (metric, status, confidence) in enumerate(zip(metrics, statuses, stored, strict=True), 1):
-            add(metric, status)
+            if status == "discard" and self._positive is None and self._baseline is not None:
+                seen.append(metric)  # as `add` would; this is most of a log, and it changes nothing else
+                insort(values, metric)
+            else:
+                add(metric, status)
             if confidence is None:
                 continue
             best, baseline = self._best, self._baseline

@@ -99,7 +99,10 @@ class Segment:
             return self._settled[0]
         best = None if self.best is None else float(self.best)
         baseline = None if self.baseline is None else float(self.baseline)
-        measured = sorted(m for m, status in zip(self.metrics, self.statuses, strict=True) if status != "crash")
+        if self._gauge is not None and self._gauged == len(self.metrics):
+            measured = self._gauge.measured
+        else:
+            measured = sorted(m for m, status in zip(self.metrics, self.statuses, strict=True) if status != "crash")
         return score(best, baseline, self.direction, measured)
 
     def add(self, runs: Runs, *, counted: bool = True) -> None:

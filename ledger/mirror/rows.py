@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, repeat
+from itertools import chain, cycle, repeat
 from typing import Any, NamedTuple
 
 from ledger.diagnostics import Diagnostic
@@ -194,7 +194,8 @@ class RowWriter:
             )
         )  # ids end the zip: the repeats have no end
         names = self._names
-        if not names.keys() >= set().union(*filter(None, runs.metrics)):
+        layouts = set(map(tuple, filter(None, runs.metrics)))
+        if not names.keys() >= set().union(*layouts):
             self._learn(dict.fromkeys(name for values in runs.metrics for name in values or () if name not in names))
         if len(ids) == 1:
             self._rows["run_metric"] += [
@@ -202,6 +203,11 @@ class RowWriter:
                 for name, value in (runs.metrics[0] or {}).items()
                 if is_number(value)
             ]
+        elif len(layouts) == 1 and all(runs.metrics):  # the same names in the same order, as most logs have
+            (layout,) = layouts
+            rows = chain.from_iterable(map(repeat, ids, repeat(len(layout))))
+            values = chain.from_iterable(map(dict.values, filter(None, runs.metrics)))
+            self._rows["run_metric"] += zip(rows, cycle([names[name] for name in layout]), values)
         else:
             self._rows["run_metric"] += [
                 (row, names[name], value)
