@@ -65,8 +65,16 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
 
 
 def _are_large(logs: Iterable[Path]) -> bool:
-    """Tell whether it is a large load to mirror logs, of which some may be missing."""
-    return sum(path.stat().st_size for path in logs if path.is_file()) > _BULK_BYTES
+    """Tell whether it is a large load to mirror logs."""
+    return sum(map(_size, logs)) > _BULK_BYTES
+
+
+def _size(path: Path) -> int:
+    """Give a log's size; of one that cannot be read it is told when that is tried."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
 
 
 def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:
