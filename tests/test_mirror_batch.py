@@ -1,6 +1,7 @@
 """Small new logs that share a transaction: each is mirrored as it would be alone, and none harms the others."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +118,17 @@ def test_one_that_is_rewritten_meanwhile_is_left_out_alone(tmp_path: Path, monke
 
 def test_one_that_another_process_mirrors_meanwhile_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     logs = tree(tmp_path, {name: sound(5, name=name) for name in "abc"})
-    has_any = store.has_any
+    add_all = store.add_all
     with mirror_at(tmp_path / "mirror.db") as mirror:
 
-        def overtaken(connection: Any, paths: Any) -> bool:
+        def overtaken(connection: Any, paths: Any) -> list[store.Session] | None:
             """Act as the other process would have, a moment before."""
             store.update(connection, store.add(connection, logs[1]))
             connection.commit()
             connection.execute("BEGIN IMMEDIATE")
-            return has_any(connection, paths)
+            return add_all(connection, paths)
 
-        monkeypatch.setattr(store, "has_any", overtaken)
+        monkeypatch.setattr(store, "add_all", overtaken)
         assert [outcome.status for outcome in outcomes(mirror, logs)] == ["new", "grown", "new"]
         assert mirror.raw.execute("SELECT count(*) FROM session").fetchone() == (3,)
         assert all(mirror.verify(log).ok for log in logs)
@@ -151,3 +152,14 @@ def test_a_failure_leaves_nothing_of_a_group(tmp_path: Path, monkeypatch: pytest
             mirror.raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
             for table in ("session", "run", "run_metric", "segment", "segment_stat", "block", "event")
         )
+
+
+def test_a_key_that_is_taken_is_made_longer(tmp_path: Path):
+    logs = tree(tmp_path, {name: sound(5, name=name) for name in "abc"})
+    with mirror_at(tmp_path / "mirror.db") as mirror:
+        mirror.sync(logs[0])
+        taken = sha256(store.path_text(logs[1]).encode()).hexdigest()
+        mirror.raw.execute("UPDATE session SET key = ? WHERE path = ?", (taken[:8], str(logs[0])))
+        assert [outcome.status for outcome in outcomes(mirror, logs)] == ["unchanged", "new", "new"]
+        assert mirror.session(logs[1]).key == taken[:9]
+        assert all(mirror.verify(log).ok for log in logs)

@@ -1,5 +1,6 @@
 """Many logs synced in order: while some are stored, the next are read."""
 
+import sqlite3
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -100,7 +101,7 @@ def _together(connection: Connection, logs: Sequence[tuple[Path, Ahead]]) -> lis
             files.enter_context(ahead.file)
         try:
             with connection.begin() as transaction:
-                if not store.has_any(raw, [path for path, _ in logs]) and (taken := _taken(raw, logs)) is not None:
+                if (taken := _taken(raw, logs)) is not None:
                     outcomes = [one.settle("new") for one in taken]
                     if all(outcome.status == "new" for outcome in outcomes):
                         return outcomes
@@ -111,11 +112,14 @@ def _together(connection: Connection, logs: Sequence[tuple[Path, Ahead]]) -> lis
 
 
 def _taken(raw: Raw, logs: Sequence[tuple[Path, Ahead]]) -> list[Ingestion] | None:
-    """Write the rows of new logs; None if one of them is refused."""
+    """Write the rows of new logs; None if one of them is refused, or is not new."""
+    sessions = store.add_all(raw, [path for path, _ in logs]) if isinstance(raw, sqlite3.Connection) else None
+    if sessions is None:
+        return None
     taken = []
     with writing(raw) as writer:
-        for path, ahead in logs:
-            one = Ingestion(raw, ahead.file, ahead.reader, store.add(raw, path), quarantine=False, ahead=ahead)
+        for session, (_, ahead) in zip(sessions, logs, strict=True):
+            one = Ingestion(raw, ahead.file, ahead.reader, session, quarantine=False, ahead=ahead)
             one.take(writer, ahead.undecided, new=True)
             if one.failed:
                 return None

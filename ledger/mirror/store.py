@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from ledger.mirror.server import Server
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
+
+_KEY_LENGTH = 8
 
 NOTHING = hashlib.sha256().hexdigest()
 """The hash of no bytes."""
@@ -98,12 +101,6 @@ def find(connection: Raw, path: Path) -> Session | None:
     where, values = _here(connection, [path_text(path)])
     row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE {where}", values).fetchone()
     return None if row is None else Session(*row)
-
-
-def has_any(connection: Raw, paths: Sequence[Path]) -> bool:
-    """Tell whether there is a session of one of these canonical paths."""
-    where, values = _here(connection, [path_text(path) for path in paths])
-    return connection.execute(f"SELECT 1 FROM session WHERE {where} LIMIT 1", values).fetchone() is not None
 
 
 def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
@@ -210,9 +207,22 @@ def add(connection: Raw, path: Path) -> Session:
     digest = hashlib.sha256(place["path"].encode()).hexdigest()
     names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(Session._fields[1:]))
     sql = f"INSERT INTO session ({names}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING RETURNING id"
-    made = (blank(0, digest[:length], **place) for length in range(8, 65))
+    made = (blank(0, digest[:length], **place) for length in range(_KEY_LENGTH, 65))
     tried = ((session, connection.execute(sql, session[1:]).fetchone()) for session in made)
     return next(session._replace(id=row[0]) for session, row in tried if row is not None)
+
+
+def add_all(connection: sqlite3.Connection, paths: Sequence[Path]) -> list[Session] | None:
+    """Make the rows of new sessions in a file and return them; None if one of them is there, or needs a longer key."""
+    texts = [path_text(path) for path in paths]
+    made = [blank(0, hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH], text) for text in texts]
+    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(Session._fields[1:]))
+    sql = f"INSERT INTO session ({names}) VALUES {','.join([f'({marks})'] * len(made))} ON CONFLICT DO NOTHING"
+    cursor = connection.execute(sql, [value for session in made for value in session[1:]])
+    if cursor.rowcount < len(made) or cursor.lastrowid is None:
+        return None
+    first = cursor.lastrowid - len(made) + 1  # one statement, and one writer: the ids follow each other
+    return [session._replace(id=number) for number, session in enumerate(made, first)]
 
 
 _RUNS = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = "
