@@ -10,6 +10,8 @@ from ledger.numbers import Number, better, decimal
 LIKELY, MARGINAL = 2.0, 1.0
 LEAST_MEASUREMENTS = 3
 _TOLERANCE = 1e-6
+_NEAR = 16
+"""Places away from a guess where a look around costs less than a search."""
 
 
 def word(confidence: float | None) -> str | None:
@@ -52,18 +54,22 @@ def _nth_deviation(ordered: Sequence[float], centre: float, split: int, n: int) 
 def mad_near(ordered: Sequence[float], start: int) -> tuple[float, int]:
     """Give what `mad` does, and where the half that is nearest to the median begins, which is looked for from `start`.
 
-    Cheaper than `mad` where one value after another is added, since that place hardly moves.
+    Cheaper than `mad` where one value after another is added, since that place hardly moves; where it does, between two
+    clusters, `mad` is asked, and the place is a guess.
     """
     count = len(ordered)
     middle, odd = count >> 1, count & 1
     centre = ordered[middle] if odd else (ordered[middle - 1] + ordered[middle]) / 2
     half = middle + odd
     last = count - half
-    start = min(start, last)
-    while start < last and ordered[start + half] - centre < centre - ordered[start]:
-        start += 1
-    while start and centre - ordered[start - 1] < ordered[start + half - 1] - centre:
-        start -= 1
+    start, steps = min(start, last), _NEAR
+    while steps and start < last and ordered[start + half] - centre < centre - ordered[start]:
+        start, steps = start + 1, steps - 1
+    while steps and start and centre - ordered[start - 1] < ordered[start + half - 1] - centre:
+        start, steps = start - 1, steps - 1
+    if not steps:
+        noise = mad(ordered)
+        return noise, bisect_left(ordered, centre - noise)
     left, right = centre - ordered[start], ordered[start + half - 1] - centre
     inner = left if left > right else right  # noqa: FURB136 - each run comes by here, and max() takes twice as long
     if odd:
