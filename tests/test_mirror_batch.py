@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import event
 
 from ledger.errors import LedgerError
@@ -16,7 +18,11 @@ from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.reader import Reader
 from ledger.source import Block
 from tests import cli
-from tests.mirroring import Mirror, mirror_at
+from tests.damaged import anything
+from tests.mirroring import Mirror, examples, mirror_at, write
+from tests.oracle import strategies
+from tests.oracle.encode import Record
+from tests.reading import DIALECTS
 
 HEADER = cli.lines(cli.HEADER)
 
@@ -76,6 +82,26 @@ def test_many_are_mirrored_as_each_alone(tmp_path: Path, quarantine: bool):
         assert {outcome.status for outcome in outcomes(together, logs, quarantine=quarantine)} <= {
             "unchanged", "waiting", "refused", "updated",
         }  # fmt: skip
+
+
+ANY = st.one_of(anything, strategies.logs("autoresearch"), *map(strategies.logs, DIALECTS))
+
+
+@examples(25)
+@given(logs=st.lists(ANY, min_size=2, max_size=8), quarantine=st.booleans())
+def test_any_are_mirrored_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory, logs: list[tuple[bytes, Record | None]], quarantine: bool
+):
+    folder = tmp_path_factory.mktemp("tree").resolve()
+    paths = [write(folder, str(number), data, run_json) for number, (data, run_json) in enumerate(logs)]
+    with mirror_at(folder / "together.db") as together, mirror_at(folder / "alone.db") as alone:
+        expected = [alone.sync(path, quarantine=quarantine) for path in paths]
+        assert outcomes(together, paths, quarantine=quarantine) == expected
+        for path, outcome in zip(paths, expected, strict=True):
+            if outcome.refused or outcome.status == "waiting":
+                assert store.find(together.raw, path) is None
+            else:
+                assert together.laid_open(path) == alone.laid_open(path)
 
 
 def test_small_ones_share_a_transaction(tmp_path: Path):
