@@ -66,6 +66,26 @@ def outcomes(mirror: Mirror, logs: list[Path], **options: Any) -> list[Outcome]:
     return [outcome for _, outcome in found if isinstance(outcome, Outcome)]
 
 
+def segments(count: int, *, headers: int) -> bytes:
+    """Make a log of segments with one run each, after so many headers."""
+    head = {**cli.HEADER, "name": "part"}
+    return b"".join(
+        cli.lines(*[head] * headers, cli.run(number, 9, "keep", metrics=None)) for number in range(1, count + 1)
+    )
+
+
+def test_segments_are_derived_when_their_own_runs_are_stored(tmp_path: Path):
+    """Rows of the first log wait still when the second hands over its own."""
+    logs = tree(tmp_path, {"a": segments(2200, headers=1), "b": segments(1300, headers=2)})
+    with mirror_at(tmp_path / "together.db") as together, mirror_at(tmp_path / "alone.db") as alone:
+        begun = transactions(together)
+        assert outcomes(together, logs) == [alone.sync(log) for log in logs]
+        assert len(begun) == 1
+        for log in logs:
+            assert together.laid_open(log) == alone.laid_open(log)
+            assert {row["runs"] for row in together.rows("segments", log)} == {1}
+
+
 @pytest.mark.parametrize("quarantine", [False, True])
 def test_many_are_mirrored_as_each_alone(tmp_path: Path, quarantine: bool):
     logs = tree(tmp_path, KINDS)
