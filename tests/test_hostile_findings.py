@@ -53,7 +53,7 @@ def test_repair_and_merge_see_what_is_not_listed(tmp_path: Path, monkeypatch: py
 
 
 def test_the_mirror_has_every_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ledger.mirror.ahead._MOST_FOUND", 3)
+    monkeypatch.setattr("ledger.mirror.ahead.MOST_FOUND", 3)
     path = log(tmp_path, lines(HEADER, *[b""] * 10, run(1, 1)))
     with mirror_at(tmp_path / "mirror.db") as mirror:
         ahead = read_ahead(path, None)

@@ -129,7 +129,7 @@ def test_small_ones_share_a_transaction(tmp_path: Path):
     with mirror_at(tmp_path / "mirror.db") as mirror:
         begun = transactions(mirror)
         assert {outcome.status for outcome in outcomes(mirror, logs)} == {"new"}
-        assert len(begun) == 3  # of 64 logs at most, which are open meanwhile
+        assert len(begun) == 5  # of 32 logs at most, which are open meanwhile
         assert len({mirror.session(log).key for log in logs}) == 150
 
 
@@ -208,4 +208,22 @@ def test_a_key_that_is_taken_is_made_longer(tmp_path: Path):
         mirror.raw.execute("UPDATE session SET key = ? WHERE path = ?", (taken[:8], str(logs[0])))
         assert [outcome.status for outcome in outcomes(mirror, logs)] == ["unchanged", "new", "new"]
         assert mirror.session(logs[1]).key == taken[:9]
+        assert all(mirror.verify(log).ok for log in logs)
+
+
+@pytest.mark.parametrize("quarantine", [False, True])
+def test_one_without_any_line_is_refused_alone(tmp_path: Path, quarantine: bool):
+    logs = tree(tmp_path, {"a": sound(5), "b": b"", "c": sound(6)})
+    with mirror_at(tmp_path / "together.db") as together, mirror_at(tmp_path / "alone.db") as alone:
+        options = {"dialect": "autoresearch", "quarantine": quarantine}
+        assert outcomes(together, logs, **options) == [alone.sync(log, **options) for log in logs]
+
+
+def test_those_of_many_findings_do_not_wait_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch, "MOST_FOUND", 10)
+    logs = tree(tmp_path, {str(number): sound(2) + b"\n" * 4 for number in range(6)})
+    with mirror_at(tmp_path / "mirror.db") as mirror:
+        begun = transactions(mirror)
+        assert {outcome.status for outcome in outcomes(mirror, logs)} == {"new"}
+        assert len(begun) == 3
         assert all(mirror.verify(log).ok for log in logs)

@@ -15,7 +15,7 @@ from ledger.state import Result, State
 
 _MOST_BYTES = 4 * 1024 * 1024
 
-_MOST_FOUND = 10_000
+MOST_FOUND = 10_000
 """Findings that are kept in hand until the transaction begins; a log with more is read within it."""
 
 
@@ -49,7 +49,9 @@ class Ahead(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether nothing found so far keeps the log from being mirrored whole."""
-        return self.steps[-1][0].block.terminated and not any(found.is_error for found in self.reader.diagnostics)
+        if not self.steps or not self.steps[-1][0].block.terminated:
+            return False
+        return not any(found.is_error for found in self.reader.diagnostics)
 
 
 def steps(file: LogFile, reader: Reader, size: int, lines: int) -> Iterator[tuple[Step, str]]:
@@ -71,7 +73,7 @@ def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
             read = []
             for step, digest in steps(file, reader, 0, 0):
                 read.append((_kept(step), digest))
-                if len(reader.diagnostics) > _MOST_FOUND:
+                if len(reader.diagnostics) > MOST_FOUND:
                     break
             else:
                 return Ahead(file, reader, undecided, read)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from ledger.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.ahead import Ahead, read_ahead
+from ledger.mirror.ahead import MOST_FOUND, Ahead, read_ahead
 from ledger.mirror.ingest import Ingestion, Outcome
 from ledger.mirror.pipe import quick_switching
 from ledger.mirror.raw import Raw, driver
@@ -23,7 +23,7 @@ from ledger.mirror.sync import sync_log
 _AHEAD = 1
 """Groups of logs that may be read before they are stored: enough to keep both threads busy, few to bound memory."""
 
-_TOGETHER, _MOST_LOGS = 4 * 1024 * 1024, 64
+_TOGETHER, _MOST_LOGS = 4 * 1024 * 1024, 32
 """Bytes of small logs in one transaction, and how many logs: each is an open file until then."""
 
 _Group = list[tuple[Path, Ahead | None]]
@@ -62,20 +62,23 @@ def sync_logs(
 def _groups(paths: Sequence[Path], known: set[str], dialect: str | None, most: int) -> Iterator[_Group]:
     """Read logs that are not `known`, and part all into those stored together, of `most` bytes, and others alone."""
     group: _Group = []
-    size = 0
+    size = found = 0
     for path in paths:
         text = store.path_text(path)
         ahead = None if text in known else read_ahead(path, dialect)
-        joins = ahead is not None and ahead.sound and size + ahead.file.size <= most and len(group) < _MOST_LOGS
-        if group and not joins:
+        sound = ahead is not None and ahead.sound
+        if ahead is not None and sound:
+            size, found = size + ahead.file.size, found + len(ahead.reader.diagnostics)
+        if group and (not sound or size > most or found > MOST_FOUND or len(group) == _MOST_LOGS):
             yield group
-            group, size = [], 0
-        if ahead is None or not ahead.sound:
+            group, size, found = [], 0, 0
+            if ahead is not None and sound:
+                size, found = ahead.file.size, len(ahead.reader.diagnostics)
+        if not sound:
             yield [(path, ahead)]
             continue
         known.add(text)
         group.append((path, ahead))
-        size += ahead.file.size
     if group:
         yield group
 
