@@ -2,7 +2,7 @@
 
 from ledger.dialects import autoresearch, codex, compiled, state_protocol
 from ledger.dialects.base import Dialect, Object
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 DIALECTS: tuple[Dialect, ...] = (
     state_protocol.DIALECT,

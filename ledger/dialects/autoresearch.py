@@ -1,12 +1,12 @@
 """The `autoresearch` dialect: config header, run, status marker, hook record (PROTOCOLS 2)."""
 
+from ledger.base.numbers import decimal, normal, storable
+from ledger.base.times import epoch_ms, parse_iso, unit_of
 from ledger.dialects.base import UNKNOWN, Dialect, Field, Json, Kind, Object, rest
-from ledger.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
-from ledger.jsontext import dump, load
-from ledger.numbers import decimal, normal, storable
-from ledger.segment import STATUSES
-from ledger.state import MARKERS, State
-from ledger.times import epoch_ms, parse_iso, unit_of
+from ledger.fold.segment import STATUSES
+from ledger.fold.state import MARKERS, State
+from ledger.log.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
+from ledger.log.jsontext import dump, load
 
 SPELLINGS = {
     "metric_name": "metricName",

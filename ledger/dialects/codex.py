@@ -1,11 +1,11 @@
 """The `codex` dialect: run.json, and the events of its history (PROTOCOLS 4)."""
 
+from ledger.base.numbers import normal, storable
+from ledger.base.times import parse_iso
 from ledger.dialects.base import Dialect, Field, Json, Kind, Object, rest, same
-from ledger.events import Event, Header, Lifecycle, Place, Run, Runs
-from ledger.jsontext import dump, load
-from ledger.numbers import normal, storable
-from ledger.state import State
-from ledger.times import parse_iso
+from ledger.fold.state import State
+from ledger.log.events import Event, Header, Lifecycle, Place, Run, Runs
+from ledger.log.jsontext import dump, load
 
 RUN_JSON = Kind("run.json", (
     Field("schema_version", "integer", "required", choices=(1,)),

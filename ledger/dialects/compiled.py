@@ -11,12 +11,12 @@ from typing import Any
 
 import orjson
 
+from ledger.base.numbers import SAFE_INTEGER, storable
+from ledger.base.times import LAST_MS, MILLISECONDS_FROM
 from ledger.dialects.autoresearch import FORBIDDEN_NAMES, RUN
-from ledger.events import Runs, Shape
-from ledger.numbers import SAFE_INTEGER, storable
-from ledger.segment import STATUSES
-from ledger.state import State
-from ledger.times import LAST_MS, MILLISECONDS_FROM
+from ledger.fold.segment import STATUSES
+from ledger.fold.state import State
+from ledger.log.events import Runs, Shape
 
 _COMMITS = re.compile(r"(?:[0-9a-f]{7})*")
 _REQUIRED = frozenset(("run", "metric", "status", "commit", "description", "timestamp"))

@@ -1,11 +1,11 @@
 """The `state-protocol` dialect: config with a schema version, results, decisions (PROTOCOLS 3)."""
 
+from ledger.base.numbers import normal, storable
+from ledger.base.times import parse_iso
 from ledger.dialects.base import UNKNOWN, Dialect, Field, Json, Kind, Object, rest, same
-from ledger.events import Decision, Event, Header, Place, Run, Runs, Shape
-from ledger.jsontext import dump, load
-from ledger.numbers import normal, storable
-from ledger.state import State
-from ledger.times import parse_iso
+from ledger.fold.state import State
+from ledger.log.events import Decision, Event, Header, Place, Run, Runs, Shape
+from ledger.log.jsontext import dump, load
 
 ACTIONS = ("keep", "discard", "baseline", "stop")
 SETTINGS = ("min_effect_size_pct", "noise_floor_pct", "max_runs", "max_minutes")
