@@ -1,4 +1,4 @@
-"""What a protocol's file declares: its records' fields, and how records turn into events and back."""
+"""What a protocol's folder declares: its records' fields, and how records turn into events and back."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -7,7 +7,7 @@ from typing import Any
 
 from ledger import rules
 from ledger.dialects.base import Dialect, Kind
-from ledger.dialects.codex import RUN_JSON, header
+from ledger.dialects.codex.records import RUN_JSON, header
 from ledger.fold.segment import Segment
 from ledger.fold.state import State, apply, run_at
 from ledger.log.diagnostics import Diagnostic, Finding, Severity

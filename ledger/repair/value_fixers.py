@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from ledger.dialects import by_name
-from ledger.dialects.autoresearch import SPELLINGS
+from ledger.dialects.autoresearch.records import SPELLINGS
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.events import Runs
 from ledger.log.jsontext import decode, dump

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ledger.base.numbers import is_number
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES, SPELLINGS
+from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES, SPELLINGS
 from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
 from ledger.rules.record import Record, article, show

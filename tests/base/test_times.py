@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ledger.base import times
 from ledger.base.numbers import Number, from_lexeme
-from ledger.dialects.autoresearch import moment
+from ledger.dialects.autoresearch.records import moment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))  # noqa: DTZ001 - an offset is drawn beside it

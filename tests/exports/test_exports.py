@@ -356,7 +356,8 @@ def test_wide_characters_count_twice(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_tabulate_is_loaded_for_a_table_only():
-    code = "import sys, ledger.exports, ledger.telling.findings, ledger.telling.status, ledger.session.settings; print(*sys.modules)"
+    used = "ledger.exports, ledger.telling.findings, ledger.telling.status, ledger.session.settings"
+    code = f"import sys, {used}; print(*sys.modules)"
     root = Path(exports.__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True, text=True)
     assert not {"tabulate", "sqlalchemy", "alembic", "yaml", "click"} & set(run.stdout.split())

@@ -37,7 +37,7 @@ FLOORS = {
 
 EXPECTED = {
     ("ledger.fold.state", "ledger.fold.segment"),
-    ("ledger.dialects.autoresearch", "ledger.dialects.base"),
+    ("ledger.dialects.autoresearch.records", "ledger.dialects.base"),
     ("ledger.rules.sequence", "ledger.fold.state"),
     ("ledger.reading.reader", "ledger.rules"),
     ("ledger.reading.reader", "ledger.dialects.base"),

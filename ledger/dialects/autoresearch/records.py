@@ -1,8 +1,8 @@
-"""The `autoresearch` dialect: config header, run, status marker, hook record (PROTOCOLS 2)."""
+"""The records of the `autoresearch` protocol: config header, run, status marker, hook record (PROTOCOLS 2)."""
 
 from ledger.base.numbers import decimal, normal, storable
 from ledger.base.times import epoch_ms, parse_iso, unit_of
-from ledger.dialects.base import UNKNOWN, Dialect, Field, Json, Kind, Object, rest
+from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, rest
 from ledger.fold.segment import STATUSES
 from ledger.fold.state import MARKERS, State
 from ledger.log.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
@@ -199,6 +199,3 @@ def _run_record(run: Run, segment: int) -> dict[str, Json]:
 def _put(made: dict[str, Json], key: str, value: Json, *, null: bool = False) -> None:
     if value is not None or null:
         made[key] = value
-
-
-DIALECT = Dialect("autoresearch", recognises, kind_of, spelled, parse, record)

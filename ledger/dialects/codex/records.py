@@ -1,8 +1,8 @@
-"""The `codex` dialect: run.json, and the events of its history (PROTOCOLS 4)."""
+"""The records of the `codex` protocol: run.json, and the events of its history (PROTOCOLS 4)."""
 
 from ledger.base.numbers import normal, storable
 from ledger.base.times import parse_iso
-from ledger.dialects.base import Dialect, Field, Json, Kind, Object, rest, same
+from ledger.dialects.base import Field, Json, Kind, Object, rest
 from ledger.fold.state import State
 from ledger.log.events import Event, Header, Lifecycle, Place, Run, Runs
 from ledger.log.jsontext import dump, load
@@ -128,6 +128,3 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Lifecycle):
         return {"event": event.kind, **event.detail}
     raise TypeError(f"no codex record: {type(event).__name__}")
-
-
-DIALECT = Dialect("codex", recognises, kind_of, same, parse, record, strict=True)

@@ -1,8 +1,8 @@
-"""The `state-protocol` dialect: config with a schema version, results, decisions (PROTOCOLS 3)."""
+"""The records of the `state-protocol` protocol: config with a schema version, results, decisions (PROTOCOLS 3)."""
 
 from ledger.base.numbers import normal, storable
 from ledger.base.times import parse_iso
-from ledger.dialects.base import UNKNOWN, Dialect, Field, Json, Kind, Object, rest, same
+from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, rest
 from ledger.fold.state import State
 from ledger.log.events import Decision, Event, Header, Place, Run, Runs, Shape
 from ledger.log.jsontext import dump, load
@@ -105,6 +105,3 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Decision):
         return {"type": "decision", "run": event.run, "action": event.action, **event.detail}
     raise TypeError(f"no state-protocol record: {type(event).__name__}")
-
-
-DIALECT = Dialect("state-protocol", recognises, kind_of, same, parse, record)
