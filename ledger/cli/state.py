@@ -9,7 +9,8 @@ import orjson
 from ledger.base.times import now_ms
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
 from ledger.cli.screen import screen_of
-from ledger.fold.verdict import Verdict, judge, lines
+from ledger.dialects import judge
+from ledger.fold.verdict import Verdict, lines
 from ledger.log.source import STDIN
 from ledger.reading.whole_log import Log, read_log
 from ledger.session.files import Session, here, of_log

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ledger.dialects import names
 from ledger.mcp import fields
 from ledger.mcp.fields import Field, option, pairs, positional, repeated, switch
 from ledger.session.new_records import RESULT_STATUSES
@@ -17,10 +18,9 @@ LOG = Field(
 )
 DIALECT = Field(
     "dialect",
-    fields.text("Read the log as this protocol. Default: what its first record says.", "autoresearch",
-                "state-protocol", "codex"),
+    fields.text("Read the log as this protocol. Default: what its first record says.", *names()),
     option("--dialect"),
-)  # fmt: skip
+)
 DRY_RUN = Field("dry_run", fields.truth("Check and show everything, write nothing anywhere."), switch("--dry-run"))
 ASI = Field("asi", fields.named("What was thought and learned, such as hypothesis, result, next."), option("--asi"))
 LIMIT = Field(

@@ -10,8 +10,7 @@ from ledger.base.times import iso
 from ledger.fold.confidence import score
 from ledger.fold.segment import KEPT, Segment
 from ledger.fold.state import MARKERS, State
-from ledger.log.jsontext import dump
-from ledger.rules.sequence import mentions
+from ledger.log.jsontext import dump, mentions
 
 Record = dict[str, Any]
 

@@ -1,7 +1,17 @@
 """The `state-protocol` protocol: config with a schema version, results, decisions (PROTOCOLS 3)."""
 
 from ledger.dialects.base import Dialect, same
-from ledger.dialects.state_protocol import records
+from ledger.dialects.state_protocol import records, rules  # noqa: F401 - the rules register themselves
+from ledger.fold.state import Folding, State
+from ledger.fold.verdict import Verdict
+from ledger.log.events import Decision, Header
+
+
+def _judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
+    from ledger.dialects.state_protocol.verdict import judge
+
+    return judge(state, max_iterations, now_ms)
+
 
 DIALECT = Dialect(
     "state-protocol",
@@ -10,4 +20,12 @@ DIALECT = Dialect(
     same,
     records.parse,
     records.record,
+    _judge,
+    Folding("state-protocol", decides_later=True),
+    subjects=("any", "closed"),
+    events={"config": Header, "decision": Decision},
+    refuses_events=True,
+    watches_clock=True,
+    placeholders=("value", "median"),
+    header=records.header,
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
+from ledger.dialects import by_name
 from ledger.fold.state import State
 from ledger.log.source import read_small
 from ledger.loop.driving.under_way import check_idle
@@ -105,7 +106,7 @@ def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
 def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int, *, dry: bool) -> None:
     """Append the header and, where the protocol has markers, `running`."""
     log = made.session.log
-    state = pen.state if pen is not None else State(plan.dialect)
+    state = pen.state if pen is not None else State(by_name(plan.dialect).folding)
     lines = [header(plan, now_ms)]
     if plan.dialect == "autoresearch":
         lines.append(new_records.marker(state, "running", now_ms))

@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, text
 from ledger.base.text import plain
 from ledger.base.times import iso
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 
 _METRIC = re.compile(r"[\w.µ]+")  # what a METRIC line can name
 _GLOB = re.compile(r"[*?\[\]]")
