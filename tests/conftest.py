@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ledger.mirror.place import Place, mirror_path
-from tests import cli, postgres
-from tests.mirroring import Mirror, mirror_at
+from tests.support import cli, postgres
+from tests.support.mirroring import Mirror, mirror_at
 
 # Under nohup, or in the background of a script, SIGINT is ignored, and every child would ignore it too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import LedgerError
-from ledger.events import Event
-from ledger.log import read_log
+from ledger.base.errors import LedgerError
+from ledger.log.events import Event
+from ledger.log.source import Block
 from ledger.mirror.pipe import piped
-from ledger.reader import Reader
-from ledger.source import Block
-from tests import cli
-from tests.mirroring import Mirror, mirror_at
+from ledger.reading.reader import Reader
+from ledger.reading.whole_log import read_log
+from tests.support import cli
+from tests.support.mirroring import Mirror, mirror_at
 
 pytestmark = pytest.mark.usefixtures("each_mirror")
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 import orjson
 
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 from ledger.cli.mirrored import existing_mirror, kept_files, marks_of
 from ledger.cli.options import beside, db_option
 from ledger.cli.progress import progress
-from ledger.errors import LedgerError
 from ledger.mirror import schema, store
 from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.metadata import metadata as described
@@ -18,8 +19,7 @@ from ledger.mirror.place import mirror_path, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.sync import ingest_stored
 from ledger.mirror.whole import copy_sessions, mirror_size
-from ledger.render import safe
-from ledger.source import show_path
+from ledger.telling.findings import safe
 
 
 @click.group()

@@ -10,11 +10,11 @@ from typing import IO, Any, NamedTuple
 
 import click
 
+from ledger.base.errors import LedgerError
 from ledger.cli.mirrored import kept_files, marks_of, named_sessions, reading_mirror
 from ledger.cli.options import db_option, format_option, replace_file, shown, stdout_text
 from ledger.cli.progress import progress
 from ledger.cli.rows import filter_options, filters, reading, write_rows
-from ledger.errors import LedgerError
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.place import mirror_path

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.place import mirror_path

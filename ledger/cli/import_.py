@@ -8,17 +8,18 @@ from typing import IO, Any
 
 import click
 
-from ledger import render
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical
 from ledger.cli.options import replace_file, shown
 from ledger.cli.rows import moment
 from ledger.cli.spare import check_spare
 from ledger.cli.values import TEXT
-from ledger.errors import LedgerError
+from ledger.fold.segment import STATUSES
 from ledger.importing import Asked, Imported, Source, read
 from ledger.importing.rows import SKIP
-from ledger.log import read_log
-from ledger.segment import STATUSES
-from ledger.source import STDIN, canonical, open_log, read_small, run_json_of
+from ledger.log.source import STDIN, open_log, read_small, run_json_of
+from ledger.reading.whole_log import read_log
+from ledger.telling import findings
 
 
 def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -118,7 +119,7 @@ def _judged(data: bytes, target: Path | None) -> list[str]:
             run_json_of(path).write_bytes(run_json)
         log = read_log(path)
     if not log.ok:
-        for line in render.lines_of(None, [found for found in log.diagnostics if found.is_error]):
+        for line in findings.lines_of(None, [found for found in log.diagnostics if found.is_error]):
             click.echo(f"of the log {line}", err=True)
         click.echo("refused: the log would not be sound, and nothing was written", err=True)
         sys.exit(1)

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from ledger.base.text import plain
+from ledger.base.times import now_ms
 from ledger.cli import values
 from ledger.cli.options import DIALECTS, shown
 from ledger.cli.write import dry_option
-from ledger.terminal import plain
-from ledger.times import now_ms
 
 
 @click.command()
@@ -49,11 +49,11 @@ def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -
     Example:
       ledger init speed --metric total_ms --direction lower --command ./bench.sh --scope src --git
     """
-    from ledger.loop.plan import Plan
-    from ledger.loop.setup import begin
+    from ledger.loop.start.init import begin
+    from ledger.loop.start.session_plan import SessionPlan
 
     path = Path(log) if log is not None else None
-    made = begin(Plan(**about), Path.cwd(), now_ms(), layout=layout, log=path, git=git, dry=dry_run)
+    made = begin(SessionPlan(**about), Path.cwd(), now_ms(), layout=layout, log=path, git=git, dry=dry_run)
     for new in made.paths:
         click.echo(shown(new))
     for note in [*made.notes, *(["nothing was written (--dry-run)"] if dry_run else [])]:
@@ -72,6 +72,6 @@ def archive(log: str | None) -> None:
       ledger archive
     """
     from ledger.cli.report import session_of
-    from ledger.loop.archive import archive as move
+    from ledger.loop.start.archive import archive as move
 
     click.echo(shown(move(session_of(log), now_ms())))

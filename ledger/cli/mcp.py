@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 
 LIBRARIES = ("mcp", "mcp_types", "anyio", "jsonschema")
 """What the extra brings along."""

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import click
 
+from ledger.base.errors import LedgerError
+from ledger.base.numbers import Number
+from ledger.base.text import plain
 from ledger.cli.options import format_option, heard, one_log, shown, stdout_text
-from ledger.errors import LedgerError
-from ledger.jsontext import dump
-from ledger.loop import measure as measuring
-from ledger.loop.history import read
-from ledger.loop.measure import Checked, Measurement
-from ledger.loop.metrics import Metrics
-from ledger.loop.remembered import remember
-from ledger.loop.session import OUTPUT, Session, log_here, of_log
-from ledger.loop.settings import find
-from ledger.numbers import Number
-from ledger.source import run_json_of
-from ledger.terminal import plain
+from ledger.log.jsontext import dump
+from ledger.log.source import run_json_of
+from ledger.loop.measuring import measurement as measuring
+from ledger.loop.measuring.last_measurement import remember
+from ledger.loop.measuring.measurement import Checked, Measurement
+from ledger.loop.measuring.metric_lines import Metrics
+from ledger.session.files import OUTPUT, Session, log_here, of_log
+from ledger.session.history import read
+from ledger.session.settings import find
 
 
 def _seconds(text: str) -> float:

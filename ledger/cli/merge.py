@@ -8,16 +8,16 @@ from typing import IO
 
 import click
 
-from ledger import render
+from ledger.base.errors import LedgerError
+from ledger.base.text import plain
 from ledger.cli.options import one_log, replace_file, shown
 from ledger.cli.spare import check_spare
-from ledger.errors import LedgerError
+from ledger.log.source import STDIN, open_log, run_json_of
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
-from ledger.sidefile import mode_beside
-from ledger.source import STDIN, open_log, run_json_of
-from ledger.terminal import plain
+from ledger.reading.side_files import mode_beside
+from ledger.telling import findings
 
 _LISTED = 12
 
@@ -107,7 +107,7 @@ def _target(output: str | None, sides: tuple[Side, Side]) -> Path | None:
 def _refuse(sides: list[Side]) -> None:
     """Say on standard error what is wrong with logs that have errors, and end with exit status 1 if there are any."""
     for side in sides:
-        for line in render.lines_of(side.path, side.errors):
+        for line in findings.lines_of(side.path, side.errors):
             click.echo(line, err=True)
         click.echo(f"refused: {side.name} has errors; run ledger repair on it first, nothing was written", err=True)
     if sides:
@@ -141,10 +141,10 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
         )
         yield f"{said} line {one.now}; see ledger check, and accept it again"
     if merged.twins:
-        count = render.counted(merged.twins, "record")
+        count = findings.counted(merged.twins, "record")
         yield f"{count} behind the common beginning in both logs, and once in the merged one"
     if merged.lost:
-        count = render.counted(merged.lost, "record")
+        count = findings.counted(merged.lost, "record")
         yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))

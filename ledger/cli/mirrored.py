@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
+from ledger.log.source import find_logs, run_json_of, session_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import Place, mirror_path, show
 from ledger.mirror.raw import Raw, driver
-from ledger.source import canonical, find_logs, run_json_of, session_log, show_path
 
 
 def existing_mirror(db: str | None) -> Place:

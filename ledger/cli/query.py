@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ledger.base.text import plain
 from ledger.cli.options import db_option, format_option, stdout_text
 from ledger.cli.rows import filter_options, filters
 from ledger.cli.screen import screen_of
@@ -20,8 +21,7 @@ from ledger.mirror.engine import open_reader
 from ledger.mirror.place import mirror_path, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.views import View, by_name
-from ledger.screen import Screen
-from ledger.terminal import plain
+from ledger.telling.screen import Screen
 
 Above = Callable[[Sequence[Sequence[Any]], Screen], str]
 """Make lines of text from the rows that a table is going to show."""

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
+from ledger.base.text import plain
+from ledger.base.times import parse_iso
 from ledger.cli.options import stdout_text
 from ledger.exports import by_name
 from ledger.mirror.engine import open_reader
 from ledger.mirror.place import mirror_path, show
 from ledger.mirror.queries import Filters, Rows
 from ledger.mirror.raw import Raw, driver
-from ledger.terminal import plain
-from ledger.times import parse_iso
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

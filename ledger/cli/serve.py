@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
 from ledger.cli.options import db_option
-from ledger.errors import LedgerError
-from ledger.source import STDIN, canonical, show_path
+from ledger.log.source import STDIN
 
 if TYPE_CHECKING:
     from ledger.serve.shelf import Shelf

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from ledger import render
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical
 from ledger.cli.mirrored import existing_mirror, named_sessions
 from ledger.cli.options import db_option, dialect_option, heard, logs_of, shown
 from ledger.cli.progress import progress
-from ledger.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import open_writer, write_ahead
@@ -21,7 +21,7 @@ from ledger.mirror.ingest import Outcome
 from ledger.mirror.place import mirror_path
 from ledger.mirror.raw import driver
 from ledger.mirror.sync import mark_gone
-from ledger.source import canonical
+from ledger.telling import findings
 
 _BULK_BYTES = 16 * 1024 * 1024
 
@@ -99,7 +99,7 @@ def _report(outcome: Outcome) -> None:
     words = f"{outcome.status:<9} {outcome.lines:>7} lines {outcome.runs:>7} runs  {shown(outcome.path)}"
     click.echo(words + ("  (quarantined)" if outcome.quarantined else ""))
     if outcome.refused:
-        for line in render.lines_of(outcome.path, [found for found in outcome.diagnostics if found.is_error]):
+        for line in findings.lines_of(outcome.path, [found for found in outcome.diagnostics if found.is_error]):
             click.echo(line, err=True)
         click.echo(f"refused: {shown(outcome.path)}: {outcome.reason}", err=True)
     if outcome.pending:

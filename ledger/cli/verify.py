@@ -6,10 +6,10 @@ import sys
 import click
 import orjson
 
+from ledger.base.errors import LedgerError
 from ledger.cli.mirrored import named_sessions, reading_mirror
 from ledger.cli.options import db_option, format_option, heard, shown
 from ledger.cli.progress import progress
-from ledger.errors import LedgerError
 from ledger.mirror import store, twin
 from ledger.mirror.raw import Raw
 from ledger.mirror.verify import Proof

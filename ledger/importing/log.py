@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.importing.source import Asked, Source
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 _DIRECTIONS = {
     "lower": "lower", "lower_is_better": "lower", "higher": "higher", "higher_is_better": "higher",

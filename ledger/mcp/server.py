@@ -36,8 +36,8 @@ from ledger.mcp.child import Tell
 from ledger.mcp.desk import Desk
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, TOOLS, Tool
-from ledger.render import explain
 from ledger.rules import RULES, by_code
+from ledger.telling.findings import explain
 
 _ABOUT = (
     "Experiment loops whose runs stand in append-only logs. Ahead of each iteration ask verdict, and go on only while"

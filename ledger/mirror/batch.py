@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.ahead import MOST_FOUND, Ahead, read_ahead
 from ledger.mirror.ingest import Ingestion, Outcome
