@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ledger import accepted
 from ledger.log import read_log
 from ledger.mirror import schema
-from ledger.mirror.place import Place
+from ledger.mirror.location import Location
 from ledger.sidefile import side_file
 from tests import cli, damaged, deciding
 from tests.cli import BAD, HEADER, ROOT, ledger, lines, run
@@ -24,7 +24,7 @@ TWO = BAD + lines(b'{"run":3,"metric":NaN,"status":"keep"}')
 
 
 @pytest.fixture
-def mirror(new_mirror: Callable[[Path], Place], tmp_path: Path) -> Iterator[Mirror]:
+def mirror(new_mirror: Callable[[Path], Location], tmp_path: Path) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path)) as opened:
         yield opened
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TextIO
 
-from ledger.exports.cells import Rows, Value, is_numeric, text_of, tidy
+from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
 from ledger.terminal import plain
 

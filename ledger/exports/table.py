@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from ledger.exports.cells import Rows, Value, is_numeric, text_of, tidy
+from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
 from ledger.screen import Paint, bare, confidence_colour, status_colour
 from ledger.terminal import columns as columns_of

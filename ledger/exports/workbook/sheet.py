@@ -8,8 +8,8 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from ledger.exports.cells import is_formula
-from ledger.exports.workbook.text import clean
+from ledger.exports.cell_text import is_formula
+from ledger.exports.workbook.allowed_text import clean
 from ledger.numbers import SAFE_INTEGER
 
 MAX_ROWS = 1_048_576
