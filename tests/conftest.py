@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.mirror.place import Place, mirror_path
+from ledger.mirror.location import Location, mirror_location
 from tests.support import cli, postgres
 from tests.support.mirroring import Mirror, mirror_at
 
@@ -44,12 +44,12 @@ def server() -> Iterator[postgres.Postgres]:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Place]:
+def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Location]:
     """Give what makes a place for a mirror: a file in a folder, or a database of the server."""
     if request.param == "sqlite":
         return lambda folder: folder / "mirror.db"
     server: postgres.Postgres = request.getfixturevalue("server")
-    return lambda _: mirror_path(server.database())
+    return lambda _: mirror_location(server.database())
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def mirror(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+def mirror(new_mirror: Callable[[Path], Location], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 

@@ -12,7 +12,7 @@ import pytest
 from ledger.base.errors import LedgerError
 from ledger.log.events import Event
 from ledger.log.source import Block
-from ledger.mirror.pipe import piped
+from ledger.mirror.writer_thread import writer_thread
 from ledger.reading.reader import Reader
 from ledger.reading.whole_log import read_log
 from tests.support import cli
@@ -49,7 +49,7 @@ def test_no_statement_follows_a_transaction_that_ended_by_itself(tmp_path: Path)
 
 def fill(mirror: Mirror) -> None:
     """Insert in many statements, the second of which makes SQLite roll back, as a full disk does."""
-    with mirror.connection.begin(), piped(mirror.raw) as pipe:
+    with mirror.connection.begin(), writer_thread(mirror.raw) as pipe:
         pipe.insert("t", [(number,) for number in range(30_000)])
         pipe.insert("t", [(0,)] * 30_000)
         for start in range(1, 9):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger.mirror.engine import open_writer
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
 
 USER = "keeper"
 """The role that owns the tests' databases. It needs no password; the role `guarded` does."""
@@ -127,7 +127,7 @@ class Postgres:
         if filled and not self._filled:
             self._filled = True
             self.sql("CREATE DATABASE filled TEMPLATE template0")
-            with open_writer(mirror_path(self.url("filled"))):
+            with open_writer(mirror_location(self.url("filled"))):
                 pass
         template = "filled" if filled else "template0"
         self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")

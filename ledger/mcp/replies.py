@@ -8,7 +8,7 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, TextContent
 
 from ledger.log.jsontext import decode, dump
-from ledger.mcp.child import Ended
+from ledger.mcp.commands import CommandResult
 
 MOST_CHARACTERS = 100_000
 """Of the text of an answer: more would drown the rest of an agent's context."""
@@ -19,7 +19,7 @@ _PREFIX = re.compile(r"^(?:ledger|Error): ", re.MULTILINE)
 _CUTS = (1000, 300, 100, 30, 10, 3, 1)
 
 
-def answer(gives: str, ended: Ended, rows: int = 0) -> CallToolResult:
+def answer(gives: str, ended: CommandResult, rows: int = 0) -> CallToolResult:
     """Make the answer of a command that `gives` text, json or rows: at most so many of these.
 
     Exit status 0 and 1 are answers, findings among them; any other is an error with the command's own sentence. So is 1

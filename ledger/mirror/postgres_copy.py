@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from ledger.mirror import schema
-from ledger.mirror.server import Server
-from ledger.mirror.servertypes import lowered
+from ledger.mirror.postgres import Server
+from ledger.mirror.postgres_types import lowered
 
 _SIGNATURE, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _METRIC = Struct("!hiqiiid").pack

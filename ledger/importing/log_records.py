@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from ledger.base.errors import LedgerError
-from ledger.importing.source import Asked, Source
+from ledger.importing.table_file import ImportOptions, TableFile
 from ledger.log.jsontext import dump
 
 _DIRECTIONS = {
@@ -12,7 +12,7 @@ _DIRECTIONS = {
 }  # fmt: skip
 
 
-def header(source: Source, asked: Asked, metric: str | None, notes: list[str]) -> dict[str, Any]:
+def header(source: TableFile, asked: ImportOptions, metric: str | None, notes: list[str]) -> dict[str, Any]:
     """Make the config header. Raises LedgerError for what is said neither by an option nor by the table."""
     told = _DIRECTIONS.get(source.said("metric_direction") or "")
     direction = asked.direction or told

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ledger.mirror import schema
-from ledger.mirror.columns import describe
-from ledger.mirror.questions import QUESTIONS
+from ledger.mirror.canned_queries import CANNED_QUERIES
+from ledger.mirror.column_docs import describe
 from ledger.mirror.views import VIEWS, View
 
 TITLE = "Experiment logs"
@@ -42,7 +42,7 @@ def metadata(database: str) -> dict[str, Any]:
             "sql": question.sql.strip(),
             "hide_sql": True,
         }
-        for question in QUESTIONS
+        for question in CANNED_QUERIES
     }
     held = {"description": DESCRIPTION, "tables": tables, "queries": queries}
     return {"title": TITLE, "description": DESCRIPTION, "databases": {database: held}}

@@ -19,7 +19,7 @@ MOST_FOUND = 10_000
 """Findings that are kept in hand until the transaction begins; a log with more is read within it."""
 
 
-class Frame(NamedTuple):
+class StateKept(NamedTuple):
     """Keep of the state after an event what writing its rows needs."""
 
     segment: Segment | None
@@ -30,38 +30,38 @@ class Frame(NamedTuple):
         return self.segment or Segment(0, None)
 
 
-class Step(NamedTuple):
+class ReadBlock(NamedTuple):
     """Hold a block with its events, each with the state after it; `fold` is the state before an unterminated block."""
 
     block: Block
-    events: Iterable[tuple[Event, State | Frame]]
+    events: Iterable[tuple[Event, State | StateKept]]
     fold: str | None
 
 
-class Ahead(NamedTuple):
-    """Hold what was read of a log: the open file, the reader at its end, and the steps with the hash after each."""
+class Prefetched(NamedTuple):
+    """Hold what was read of a log: the open file, the reader at its end, and its blocks with the hash after each."""
 
     file: LogFile
     reader: Reader
     undecided: Undecided | None
-    steps: list[tuple[Step, str]]
+    blocks: list[tuple[ReadBlock, str]]
 
     @property
     def sound(self) -> bool:
         """Whether nothing found so far keeps the log from being mirrored whole."""
-        if not self.steps or not self.steps[-1][0].block.terminated:
+        if not self.blocks or not self.blocks[-1][0].block.terminated:
             return False
         return not any(found.is_error for found in self.reader.diagnostics)
 
 
-def steps(file: LogFile, reader: Reader, size: int, lines: int) -> Iterator[tuple[Step, str]]:
+def read_blocks(file: LogFile, reader: Reader, size: int, lines: int) -> Iterator[tuple[ReadBlock, str]]:
     """Read a file's blocks from where it stands, after `size` bytes and `lines` lines; events come when asked for."""
     for block in file.blocks(size, lines + 1):
         fold = None if block.terminated else foldtext.dump(reader.state)  # a later sync reads this line again
-        yield Step(block, ((event, reader.state) for event in reader.read(block)), fold), file.hash.hexdigest()
+        yield ReadBlock(block, ((event, reader.state) for event in reader.read(block)), fold), file.hash.hexdigest()
 
 
-def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
+def prefetch(path: Path, dialect: str | None) -> Prefetched | None:
     """Read a small log of the autoresearch dialect whole; None for any other, which is left to its transaction."""
     try:
         file = open_log(path)
@@ -71,12 +71,12 @@ def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
         reader, undecided = open_reader(file, dialect)
         if reader.dialect is not None and reader.dialect.name == "autoresearch" and file.size <= _MOST_BYTES:
             read = []
-            for step, digest in steps(file, reader, 0, 0):
+            for step, digest in read_blocks(file, reader, 0, 0):
                 read.append((_kept(step), digest))
                 if len(reader.diagnostics) > MOST_FOUND:
                     break
             else:
-                return Ahead(file, reader, undecided, read)
+                return Prefetched(file, reader, undecided, read)
     except LedgerError:
         pass  # its transaction will say so
     except BaseException:
@@ -86,5 +86,5 @@ def read_ahead(path: Path, dialect: str | None) -> Ahead | None:
     return None
 
 
-def _kept(step: Step) -> Step:
-    return step._replace(events=[(event, Frame(state.segment, {})) for event, state in step.events])
+def _kept(step: ReadBlock) -> ReadBlock:
+    return step._replace(events=[(event, StateKept(state.segment, {})) for event, state in step.events])

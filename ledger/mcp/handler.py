@@ -15,11 +15,11 @@ from mcp_types import CallToolResult
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import cut
-from ledger.mcp.answer import answer, refusal
-from ledger.mcp.child import Commands, Ended, Tell
+from ledger.mcp.commands import CommandResult, Commands, Tell
+from ledger.mcp.replies import answer, refusal
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, DEFAULT_ROWS, LOG, Tool
-from ledger.serve.stamp import log_stamp
+from ledger.serve.fingerprint import log_fingerprint
 
 _MOST_BYTES = 100_000
 """Of one word of a command; Linux takes some more."""
@@ -29,7 +29,7 @@ _SHOWN = 200
 """Characters of a path in a refusal."""
 
 
-class Desk:
+class Handler:
     """Answer calls within the roots.
 
     Questions go to `mirror`, or without one to a mirror of the roots' own logs in `folder`, kept up to date.
@@ -68,27 +68,27 @@ class Desk:
         words = tool.words(arguments, None, self._mirror or str(own))
         rows = arguments.get("limit", DEFAULT_ROWS)
         if not self._mirror and not own.exists():
-            return answer("rows", Ended(0, b"", b"there is no log in the named folders"), rows)
+            return answer("rows", CommandResult(0, b"", b"there is no log in the named folders"), rows)
         ended = await self.commands.run(words, tell, rows + 1)
         return answer("rows", ended._replace(err=notes + ended.err), rows)
 
     async def _sync(self, tell: Tell) -> bytes:
         """Bring the own mirror up to date; give what sync says of the logs that it refuses, each time anew."""
         async with self._syncing:
-            stamps = {log: log_stamp(log) for log in await anyio.to_thread.run_sync(self._roots.logs)}
-            if not self._listed <= stamps.keys():
+            fingerprints = {log: log_fingerprint(log) for log in await anyio.to_thread.run_sync(self._roots.logs)}
+            if not self._listed <= fingerprints.keys():
                 self._begin_anew()
-            self._listed = {*stamps}
-            said, is_stale = await self._take(stamps, tell)
+            self._listed = {*fingerprints}
+            said, is_stale = await self._take(fingerprints, tell)
             if is_stale:
                 self._begin_anew()
-                said, _ = await self._take(stamps, tell)
+                said, _ = await self._take(fingerprints, tell)
             return said
 
-    async def _take(self, stamps: Mapping[Path, object], tell: Tell) -> tuple[bytes, bool]:
+    async def _take(self, fingerprints: Mapping[Path, object], tell: Tell) -> tuple[bytes, bool]:
         """Sync the logs that may have changed; tell too whether the mirror still has of one what it refuses now."""
         said, is_stale = b"", False
-        for batch in _batches([log for log, now in stamps.items() if self._seen.get(log) != now]):
+        for batch in _batches([log for log, now in fingerprints.items() if self._seen.get(log) != now]):
             # What is in a file now counts here: nobody looks for what was in it before.
             words = ["sync", f"--db={self._own()}", "--replace", "--", *map(str, batch)]
             ended = await self.commands.run(words, tell)
@@ -99,7 +99,7 @@ class Desk:
             if ended.code:
                 said += b"".join(refused) + ended.err
             else:
-                self._seen.update((log, stamps[log]) for log in batch)
+                self._seen.update((log, fingerprints[log]) for log in batch)
         return said, is_stale
 
     def _own(self) -> Path:
@@ -131,7 +131,7 @@ def check(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 def _plain(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Give the arguments with 5.0 as 5: a whole number for a schema, but not for a command."""
-    whole = {field.name for field in tool.fields if field.schema["type"] == "integer"}
+    whole = {one.name for one in tool.inputs if one.schema["type"] == "integer"}
     return {name: int(value) if name in whole else value for name, value in arguments.items()}
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer
-from ledger.mirror.ingest import Outcome
+from ledger.mirror.ingest import SyncOutcome
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import sync_log
+from ledger.mirror.sync_one import sync_log
 
 
-class Scratch:
+class TemporaryMirror:
     """Follow logs; only what was appended is read, whatever is wrong with them is no reason to leave them out."""
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +24,7 @@ class Scratch:
         self._problems: dict[Path, str] = {}
 
     def follow(self, logs: Mapping[Path, Any]) -> dict[Path, str]:
-        """Take the logs as they are, each with the stamp that tells it changed; give those that could not be read.
+        """Take the logs as they are, each with its fingerprint; give those that could not be read, and why.
 
         Logs that are not among them any more are dropped.
         """
@@ -46,7 +46,7 @@ class Scratch:
                         self._held[log] = logs[log]
             return dict(self._problems)
 
-    def _take(self, log: Path, sync: Callable[..., Outcome]) -> None:
+    def _take(self, log: Path, sync: Callable[..., SyncOutcome]) -> None:
         try:
             outcome = sync()
             if outcome.refused:  # rewritten: what is there now counts

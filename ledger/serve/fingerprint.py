@@ -8,17 +8,17 @@ from typing import Any
 from ledger import __version__
 from ledger.log.source import run_json_of
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import Place
+from ledger.mirror.location import Location
 from ledger.mirror.raw import driver
 from ledger.session.settings import CONFIG, PLUGIN, project_folder
 
-Stamp = tuple[int, ...]
+Fingerprint = tuple[int, ...]
 
 _FRESH_NS = 5_000_000_000
 """What is written in one go takes no longer than this, in nanoseconds."""
 
 
-def stamp(path: Path) -> Stamp | None:
+def fingerprint(path: Path) -> Fingerprint | None:
     """Take a file's identity, size and times; None if it is gone, nothing in it if it may not be looked at."""
     try:
         status = path.stat()
@@ -29,25 +29,25 @@ def stamp(path: Path) -> Stamp | None:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def log_stamp(log: Path) -> tuple[Stamp | None, ...]:
-    """Take the stamps of all that a log's page is made of, the log's own first."""
+def log_fingerprint(log: Path) -> tuple[Fingerprint | None, ...]:
+    """Take the fingerprints of all that a log's page is made of, the log's own first."""
     folder = project_folder(log)
     beside = (run_json_of(log), log.with_name(f"{log.name}.accepted.jsonl"), folder / CONFIG, folder / PLUGIN)
-    return tuple(map(stamp, (log, *beside)))
+    return tuple(map(fingerprint, (log, *beside)))
 
 
-def is_fresh(seen: Stamp | None, now_ns: int) -> bool:
+def is_fresh(seen: Fingerprint | None, now_ns: int) -> bool:
     """Tell whether a file was written to so lately that its writer may be in the middle of a line."""
     return seen is not None and len(seen) > 3 and 0 <= now_ns - seen[3] < _FRESH_NS
 
 
-def mirror_stamp(mirror: Place) -> tuple[Any, ...]:
-    """Take the stamps of a mirror and of its write-ahead log, to one of which every commit goes; on a server ask it."""
+def mirror_fingerprint(mirror: Location) -> tuple[Any, ...]:
+    """Take those of a mirror and of its write-ahead log, to one of which every commit goes; on a server ask it."""
     if not isinstance(mirror, Path):
         with open_reader(mirror) as connection:
             sql = "SELECT count(*), sum(id), max(synced_ms) FROM session"
             return () if connection is None else tuple(driver(connection).execute(sql).fetchone())
-    return stamp(mirror), stamp(mirror.with_name(f"{mirror.name}-wal"))
+    return fingerprint(mirror), fingerprint(mirror.with_name(f"{mirror.name}-wal"))
 
 
 def tag_of(*parts: object) -> str:

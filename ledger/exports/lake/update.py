@@ -13,13 +13,13 @@ from ledger.base.errors import LedgerError
 from ledger.base.locks import locked
 from ledger.base.paths import show_path
 from ledger.exports.lake import manifest, paths
-from ledger.exports.lake.columns import LAYOUTS, Layout
-from ledger.exports.lake.manifest import Held, Shelf
+from ledger.exports.lake.layout import LAYOUTS, ViewLayout
+from ledger.exports.lake.manifest import SessionFiles, ViewFiles
 from ledger.exports.lake.parts import stage, stage_empty
-from ledger.mirror import portions, queries, schema, store
+from ledger.mirror import appended_rows, queries, schema, store
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
-from ledger.mirror.store import Session
+from ledger.mirror.store import StoredSession
 from ledger.mirror.views import by_name
 
 _ALL, _NONE = "part-all.parquet", "part-none.parquet"
@@ -37,18 +37,18 @@ def write(raw: Raw, lake: Path, views: Sequence[str]) -> Iterator[str]:
     manifest.read(lake)  # so that no lock is left in a folder of others
     busy = f"another export is writing to {show_path(lake)}; wait for it"
     with locked(lake / manifest.LOCK, 0, busy):
-        shelves = manifest.read(lake)
-        manifest.sweep(lake, shelves)
-        manifest.save(lake, shelves)
+        held = manifest.read(lake)
+        manifest.sweep(lake, held)
+        manifest.save(lake, held)
         sessions = store.every(raw)
         for name in views:
-            update = _grow if name in portions.GROWING else _renew
-            shelves[name] = update(raw, lake, LAYOUTS[name], shelves.get(name), sessions)
-            manifest.save(lake, shelves)
+            update = _grow if name in appended_rows.GROWING else _renew
+            held[name] = update(raw, lake, LAYOUTS[name], held.get(name), sessions)
+            manifest.save(lake, held)
             yield name
 
 
-def _renew(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, _: Sequence[Session]) -> Shelf:
+def _renew(raw: Raw, lake: Path, layout: ViewLayout, known: ViewFiles | None, _: Sequence[StoredSession]) -> ViewFiles:
     """Write a view anew; a file that would be the same stays as it is."""
     folders = paths.Folders(layout.key or "", known.folders if known else {})
     sort = () if layout.key is None else (layout.key,)
@@ -62,10 +62,12 @@ def _renew(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, _: Sequenc
             file.settle(lake)
     files = [file.name for file in staged]
     manifest.remove(lake, (known.all_files() if known else set()).difference(files))
-    return _shelf(layout, folders, files, {})
+    return _view_files(layout, folders, files, {})
 
 
-def _grow(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, sessions: Sequence[Session]) -> Shelf:
+def _grow(
+    raw: Raw, lake: Path, layout: ViewLayout, known: ViewFiles | None, sessions: Sequence[StoredSession]
+) -> ViewFiles:
     """Add files for what the sessions have new; those of a session that was rewritten, or is gone, make way."""
     alike = known is not None and (known.revision, known.columns) == (schema.REVISION, list(layout.columns))
     before = known.sessions if known and alike else {}
@@ -78,7 +80,7 @@ def _grow(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, sessions: S
         if kept is None or kept.size < now.size:
             first = kept.lines + 1 if kept else 1
             name = paths.part(session.key, first, f"{now.path}\0{now.sha256}")
-            staged = stage(lake, layout, folders, portions.portion(raw, layout.name, session.id, first), name)
+            staged = stage(lake, layout, folders, appended_rows.rows_from(raw, layout.name, session.id, first), name)
             manifest.remove(lake, set(old.files) if old and kept is None else set())
             for file in staged:
                 file.settle(lake)
@@ -89,31 +91,31 @@ def _grow(raw: Raw, lake: Path, layout: Layout, known: Shelf | None, sessions: S
         empty = stage_empty(lake, layout, folders, _NONE)
         empty.settle(lake)
         nothing = [empty.name]
-    made = _shelf(layout, folders, nothing, after)
+    made = _view_files(layout, folders, nothing, after)
     manifest.remove(lake, (known.all_files() if known else set()) - made.all_files())
     return made
 
 
-def _held(raw: Raw, session: Session) -> Held:
+def _held(raw: Raw, session: StoredSession) -> SessionFiles:
     """Say what the mirror holds of a session."""
     whole, digest = session.size + session.tail_size, session.sha256
     if session.tail_size:
         digest = _sha256(raw, session, whole)
     lines = session.lines + bool(session.tail_size)
-    return Held(session.path, session.dialect, whole, digest, bool(session.tail_size), lines, ())
+    return SessionFiles(session.path, session.dialect, whole, digest, bool(session.tail_size), lines, ())
 
 
-def _stands(raw: Raw, lake: Path, session: Session, old: Held, now: Held) -> bool:
+def _stands(raw: Raw, lake: Path, session: StoredSession, old: SessionFiles, now: SessionFiles) -> bool:
     """Tell whether what the files hold of a session is still so: its log is the same, or has only been appended to."""
     if not all((lake / file).is_file() for file in old.files):
         return False
     if old._replace(files=()) == now:
         return True
     grown = (old.path, old.dialect) == (now.path, now.dialect) and not old.open and old.size < now.size
-    return grown and portions.grows(now.dialect) and _sha256(raw, session, old.size) == old.sha256
+    return grown and appended_rows.grows(now.dialect) and _sha256(raw, session, old.size) == old.sha256
 
 
-def _sha256(raw: Raw, session: Session, size: int) -> str:
+def _sha256(raw: Raw, session: StoredSession, size: int) -> str:
     """Hash the first bytes of a session."""
     digest = hashlib.sha256()
     for data in store.stored(raw, session.id):
@@ -124,8 +126,10 @@ def _sha256(raw: Raw, session: Session, size: int) -> str:
     return digest.hexdigest()
 
 
-def _shelf(layout: Layout, folders: paths.Folders, files: list[str], sessions: dict[str, Held]) -> Shelf:
+def _view_files(
+    layout: ViewLayout, folders: paths.Folders, files: list[str], sessions: dict[str, SessionFiles]
+) -> ViewFiles:
     """Say what there is of a view now, with the folders that are in use."""
-    made = Shelf(schema.REVISION, list(layout.columns), {}, files, sessions)
+    made = ViewFiles(schema.REVISION, list(layout.columns), {}, files, sessions)
     used = {Path(file).parent.name for file in made.all_files()}
     return made._replace(folders={name: value for name, value in folders.names().items() if name in used})

@@ -11,10 +11,10 @@ from ledger.base.paths import canonical, show_path
 from ledger.log.source import find_logs, run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import Place, show
+from ledger.mirror.location import Location, show
 from ledger.mirror.raw import driver
-from ledger.mirror.store import Session
-from ledger.serve.stamp import id_of, mirror_stamp
+from ledger.mirror.store import StoredSession
+from ledger.serve.fingerprint import id_of, mirror_fingerprint
 from ledger.telling.findings import counted
 
 _PAUSE = 1.0
@@ -23,33 +23,33 @@ _PAUSE = 1.0
 _TOLD = 3
 
 
-class Entry(NamedTuple):
+class ServedLog(NamedTuple):
     """Hold a log: `top` is the folder that it was found in, `stored` what the mirror has of it."""
 
     id: str
     path: Path
     top: Path | None = None
-    stored: Session | None = None
+    stored: StoredSession | None = None
 
 
-class Named:
+class NamedLogs:
     """Hold the logs and folders that were named; new logs are found, and those that vanish are remembered."""
 
-    mirror: Place | None = None
+    mirror: Location | None = None
 
     def __init__(self, places: Sequence[Path]) -> None:
         more = len(places) - _TOLD
         self.label = ", ".join(map(show_path, places[:_TOLD])) + (f" and {more:,} more" if more > 0 else "")
         self.notes: list[str] = []
         self._folders = [place for place in places if place.is_dir()]
-        self._known: dict[str, Entry] = {}
+        self._known: dict[str, ServedLog] = {}
         self._lock = threading.Lock()
         self._next = 0.0
         for place in places:
             if place not in self._folders:
-                self._add([Entry(id_of(log), log) for log in find_logs((str(place),)) if log is not None])
+                self._add([ServedLog(id_of(log), log) for log in find_logs((str(place),)) if log is not None])
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ServedLog]:
         """List the logs as they are by now."""
         with self._lock:
             if (begun := time.monotonic()) >= self._next:
@@ -58,11 +58,11 @@ class Named:
                 self._next = now + max(_PAUSE, 10 * (now - begun))
             return list(self._known.values())
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> ServedLog | None:
         """Find a log by its opaque name."""
         return self._known.get(name) or next((one for one in self.entries() if one.id == name), None)
 
-    def _add(self, found: Sequence[Entry]) -> None:
+    def _add(self, found: Sequence[ServedLog]) -> None:
         for one in found:
             self._known.setdefault(one.id, one)
 
@@ -76,34 +76,34 @@ class Named:
                 continue
             inside = [log for log in logs if log.is_relative_to(top)]
             astray += len(logs) - len(inside)
-            self._add([Entry(id_of(log), log, top) for log in inside])
+            self._add([ServedLog(id_of(log), log, top) for log in inside])
         if astray:
             notes.append(f"{counted(astray, 'link')} to a log outside the folder: name such a log itself to see it")
         self.notes = notes
 
 
-class Mirrored:
+class MirroredLogs:
     """Hold the sessions of a mirror, whose logs are shown as they are by now, or from the mirror if they are gone."""
 
-    def __init__(self, mirror: Place) -> None:
-        self.mirror: Place | None = mirror
+    def __init__(self, mirror: Location) -> None:
+        self.mirror: Location | None = mirror
         self.label = f"the mirror {show(mirror)}"
         self.notes: list[str] = []
         self._path = mirror
-        self._known: dict[str, Entry] = {}
+        self._known: dict[str, ServedLog] = {}
         self._lock = threading.Lock()
         self._seen: Any = None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ServedLog]:
         """List the sessions that the mirror has by now. Raises LedgerError if it cannot be read."""
         with self._lock:
-            now = mirror_stamp(self._path)
+            now = mirror_fingerprint(self._path)
             if now != self._seen:
                 self._look()
                 self._seen = now
             return list(self._known.values())
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> ServedLog | None:
         """Find a session by its opaque name."""
         self.entries()
         return self._known.get(name)
@@ -115,17 +115,17 @@ class Mirrored:
         self.notes = [] if connection is not None else [none_yet]
         # The fold is long, and nothing here asks for it.
         self._known = {
-            name: Entry(name, place, None, one._replace(fold="", run_json=None))
+            name: ServedLog(name, place, None, one._replace(fold="", run_json=None))
             for one in sessions
             for place in (Path(f"{one.host}:{one.file}") if one.foreign else one.file,)
             for name in (id_of(place),)
         }
 
 
-Shelf = Named | Mirrored
+Catalog = NamedLogs | MirroredLogs
 
 
-def check_place(entry: Entry) -> None:
+def check_place(entry: ServedLog) -> None:
     """Raise LedgerError if a log's place has become a link: it would lead out of what was named."""
     held = [entry.path] if entry.top is None else [entry.path, run_json_of(entry.path)]
     for path in held:

@@ -12,11 +12,11 @@ from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other,
 from ledger.log.jsontext import INT64, dump
 from ledger.log.source import Block
 from ledger.mirror import schema
-from ledger.mirror.ahead import Frame
 from ledger.mirror.derive import derivation
-from ledger.mirror.pipe import Pipe, piped, portions
+from ledger.mirror.postgres import Server
+from ledger.mirror.prefetch import StateKept
 from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
+from ledger.mirror.writer_thread import WriterThread, statement_batches, writer_thread
 
 _FLUSH_ROWS = 4000
 _HEADERS = 4096
@@ -43,8 +43,8 @@ class RowWriter:
     Another session may be begun when one was ended: the rows of many small ones fill statements together.
     """
 
-    def __init__(self, connection: Raw, pipe: Pipe) -> None:
-        self._pipe = pipe
+    def __init__(self, connection: Raw, thread: WriterThread) -> None:
+        self._thread = thread
         self._server = connection if isinstance(connection, Server) else None
         self._rows: dict[str, list[tuple[Any, ...]]] = {
             "block": [],
@@ -75,7 +75,7 @@ class RowWriter:
         """Store a block's bytes."""
         self._rows["block"].append((self._session, block.offset, len(block.data), block.data))
 
-    def event(self, event: Event, state: State | Frame) -> None:
+    def event(self, event: Event, state: State | StateKept) -> None:
         """Take an event that has just been folded into the state."""
         if isinstance(event, Runs):
             self._take_runs(event, state)
@@ -93,7 +93,7 @@ class RowWriter:
         values = (found.line, found.column, found.code, found.name, found.severity.value, found.message, found.source)
         self._rows["diagnostic"].append((self._session, *values, None, None))
 
-    def segment(self, state: State | Frame) -> None:
+    def segment(self, state: State | StateKept) -> None:
         """Store the current segment's header, which replaces that of a segment without runs."""
         current = state.current()
         values = (current.name, current.metric_name, current.unit, current.direction)
@@ -102,19 +102,19 @@ class RowWriter:
         self._opened = current.ordinal
         self._touch(current.ordinal)
 
-    def flush(self, state: State | Frame) -> None:
-        """Hand rows to the pipe, and derive the segments whose runs are all stored."""
+    def flush(self, state: State | StateKept) -> None:
+        """Hand rows to the thread, and derive the segments whose runs are all stored."""
         self._taken = 0
         self._store_headers()
         for table, rows in self._rows.items():
-            self._rows[table] = self._pipe.insert(table, rows)
+            self._rows[table] = self._thread.insert(table, rows)
         waiting = self._rows["run"][0][1] if self._rows["run"] else (state.segment or state.current()).ordinal
         if not self._ended and self._derive_from is not None and self._derive_from < waiting:
             self._derive(*self._span(waiting - 1))
             self._derive_from = waiting
             self._underived = None if self._underived is None else max(self._underived, waiting)
 
-    def end(self, state: State | Frame) -> None:
+    def end(self, state: State | StateKept) -> None:
         """Note what the session's rows touched, which is derived when all are stored."""
         for row, (_, segment) in self._decided.items():
             if row >= self._base:
@@ -126,9 +126,9 @@ class RowWriter:
         """Store what is left, and derive what the ended sessions' rows touched."""
         self._store_headers()
         for table, waiting in self._rows.items():
-            self._pipe.finish(table, self._pipe.insert(table, waiting))
+            self._thread.finish(table, self._thread.insert(table, waiting))
         for row, (status, _) in self._decided.items():
-            self._pipe.execute("UPDATE run SET status = ? WHERE id = ?", (status, row))
+            self._thread.execute("UPDATE run SET status = ? WHERE id = ?", (status, row))
         for span, stale in self._ended:
             self._derive(span, stale)
 
@@ -139,14 +139,14 @@ class RowWriter:
             return
         for name in fresh:
             self._names[name] = self._next_name
-            self._pipe.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, name))
+            self._thread.execute("INSERT INTO metric_name VALUES (?, ?)", (self._next_name, name))
             self._next_name += 1
 
     def _store_headers(self) -> None:
         """Store the segments that were opened since the last time."""
-        for part in portions([*self._headers.values()], _HEADERS):
+        for part in statement_batches([*self._headers.values()], _HEADERS):
             marks = ",".join([_SEGMENT] * len(part))
-            self._pipe.execute(f"INSERT INTO segment VALUES {marks}{_REPLACES}", tuple(chain.from_iterable(part)))
+            self._thread.execute(f"INSERT INTO segment VALUES {marks}{_REPLACES}", tuple(chain.from_iterable(part)))
         self._headers.clear()
 
     def _span(self, last: int) -> tuple[_Span, bool]:
@@ -157,13 +157,13 @@ class RowWriter:
     def _derive(self, span: _Span, stale: bool) -> None:
         forget, derive = derivation(server=self._server is not None)
         if stale:
-            self._pipe.execute(forget, span)
-        self._pipe.execute(derive, span)
+            self._thread.execute(forget, span)
+        self._thread.execute(derive, span)
 
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
 
-    def _take_runs(self, runs: Runs, state: State | Frame) -> None:
+    def _take_runs(self, runs: Runs, state: State | StateKept) -> None:
         ordinal = (state.segment or state.current()).ordinal  # a stale one is as good here, and need not be folded
         if self._opened != ordinal:
             self.segment(state)  # it has no header, or an earlier sync opened it
@@ -216,7 +216,7 @@ class RowWriter:
                 for name, value in values.items()
             ]
 
-    def _take_event(self, event: Header | Marker | Decision | Lifecycle | Other, state: State | Frame) -> None:
+    def _take_event(self, event: Header | Marker | Decision | Lifecycle | Other, state: State | StateKept) -> None:
         row: tuple[str, str | None, Any, int | None, str | None]
         if isinstance(event, Header):
             self.segment(state)
@@ -234,7 +234,7 @@ class RowWriter:
         line, offset, size = event.place
         self._rows["event"].append((self._base + line, ordinal, offset, size, *row, dump(event.detail)))
 
-    def _decide(self, decision: Decision, state: State | Frame) -> None:
+    def _decide(self, decision: Decision, state: State | StateKept) -> None:
         """Give the decided run its new status, wherever its segment is."""
         result = state.results.get(decision.run)
         if decision.action == "stop" or result is None:
@@ -255,5 +255,5 @@ def _run_of(event: Other) -> Any:
 @contextmanager
 def writing(connection: Raw) -> Iterator[RowWriter]:
     """Open a writer of sessions' rows; what it finished is stored when the context ends without an error."""
-    with piped(connection) as pipe:
-        yield RowWriter(connection, pipe)
+    with writer_thread(connection) as thread:
+        yield RowWriter(connection, thread)

@@ -32,8 +32,8 @@ from mcp_types import (
 from mcp_types import Tool as ToolType
 
 from ledger import __version__
-from ledger.mcp.child import Tell
-from ledger.mcp.desk import Desk
+from ledger.mcp.commands import Tell
+from ledger.mcp.handler import Handler
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, TOOLS, Tool
 from ledger.rules import RULES, by_code
@@ -69,36 +69,36 @@ def serve(roots: Roots, mirror: str | None) -> None:
     A signal ends it as well, exit status 130, and the commands at work with it.
     """
     with tempfile.TemporaryDirectory(prefix="ledger-", ignore_cleanup_errors=True) as folder:
-        anyio.run(_serve, Desk(roots, mirror, Path(folder)), folder)
+        anyio.run(_serve, Handler(roots, mirror, Path(folder)), folder)
 
 
-async def _serve(desk: Desk, folder: str) -> None:
-    server = _server(desk)
+async def _serve(handler: Handler, folder: str) -> None:
+    server = _server(handler)
     async with anyio.create_task_group() as group:
-        await group.start(_heed, desk, folder)
+        await group.start(_heed, handler, folder)
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
         group.cancel_scope.cancel()
 
 
-async def _heed(desk: Desk, folder: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+async def _heed(handler: Handler, folder: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Wait for a signal and end the process: standard input is read by a thread, which nothing else interrupts."""
     with anyio.open_signal_receiver(*_SIGNALS) as signals:
         task_status.started()
         async for _ in signals:
-            await desk.commands.end()
+            await handler.commands.end()
             shutil.rmtree(folder, ignore_errors=True)
             os._exit(130)
 
 
-def _server(desk: Desk) -> Server[Any]:
+def _server(handler: Handler) -> Server[Any]:
     async def list_tools(context: Context, page: Page) -> ListToolsResult:
         return ListToolsResult(tools=[_shown(tool) for tool in TOOLS])
 
     async def call_tool(context: Context, call: CallToolRequestParams) -> CallToolResult:
         if call.name not in BY_NAME:
             raise MCPError(INVALID_PARAMS, f"there is no tool {call.name[:100]!r}")
-        return await desk.call(call.name, call.arguments or {}, _progress(context))
+        return await handler.call(call.name, call.arguments or {}, _progress(context))
 
     async def list_resources(context: Context, page: Page) -> ListResourcesResult:
         return ListResourcesResult(resources=_RESOURCES)
@@ -109,7 +109,7 @@ def _server(desk: Desk) -> Server[Any]:
     async def read_resource(context: Context, asked: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(asked.uri)
         if uri == _BRIEF:
-            text, kind = _text(await desk.call("brief", {}, _progress(context))), "text/markdown"
+            text, kind = _text(await handler.call("brief", {}, _progress(context))), "text/markdown"
         else:
             text, kind = _rules(uri), "text/plain"
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, text=text, mime_type=kind)])

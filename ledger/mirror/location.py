@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 
-Place = Path | URL
+Location = Path | URL
 """A file, or the address of a database on a server."""
 
 _FILE_PREFIXES = ("sqlite:///", "sqlite+pysqlite:///")
@@ -18,7 +18,7 @@ _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
 _SHOWN_PARAMETERS = ("host", "port")
 
 
-def mirror_path(option: str | None) -> Place:
+def mirror_location(option: str | None) -> Location:
     """Say where the mirror is: the option, else $LEDGER_DB, else the user's data folder.
 
     Raises LedgerError for an address that names neither a file nor a PostgreSQL database.
@@ -59,7 +59,7 @@ def _address(named: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def show(place: Place) -> str:
+def show(place: Location) -> str:
     """Write where a mirror is, for people: without any password."""
     if isinstance(place, Path):
         return show_path(place)

@@ -12,13 +12,13 @@ from sqlalchemy import Connection
 
 from ledger.base.errors import LedgerError
 from ledger.mirror import store
-from ledger.mirror.ahead import MOST_FOUND, Ahead, read_ahead
-from ledger.mirror.ingest import Ingestion, Outcome
-from ledger.mirror.pipe import quick_switching
+from ledger.mirror.ingest import Ingestion, SyncOutcome
+from ledger.mirror.prefetch import MOST_FOUND, Prefetched, prefetch
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.rows import writing
-from ledger.mirror.store import Session
-from ledger.mirror.sync import sync_log
+from ledger.mirror.row_writer import writing
+from ledger.mirror.store import StoredSession
+from ledger.mirror.sync_one import sync_log
+from ledger.mirror.writer_thread import quick_switching
 
 _AHEAD = 1
 """Groups of logs that may be read before they are stored: enough to keep both threads busy, few to bound memory."""
@@ -26,14 +26,14 @@ _AHEAD = 1
 _TOGETHER, _MOST_LOGS = 4 * 1024 * 1024, 32
 """Bytes of small logs in one transaction, and how many logs: each is an open file until then."""
 
-_Group = list[tuple[Path, Ahead | None]]
-_Outcomes = list[tuple[Path, Outcome | LedgerError]]
+_Group = list[tuple[Path, Prefetched | None]]
+_Outcomes = list[tuple[Path, SyncOutcome | LedgerError]]
 
 
 def sync_logs(
     connection: Connection, paths: Sequence[Path], *, dialect: str | None = None, quarantine: bool = False,
-    replace: bool = False, lost: Sequence[Session] = (),
-) -> Generator[tuple[Path, Outcome | LedgerError]]:  # fmt: skip
+    replace: bool = False, lost: Sequence[StoredSession] = (),
+) -> Generator[tuple[Path, SyncOutcome | LedgerError]]:  # fmt: skip
     """Sync logs and yield what came of them, in order; the connection is busy meanwhile.
 
     Each has a transaction of its own, but for small new ones without errors: in a file some of those share one.
@@ -65,43 +65,43 @@ def _groups(paths: Sequence[Path], known: set[str], dialect: str | None, most: i
     size = found = 0
     for path in paths:
         text = store.path_text(path)
-        ahead = None if text in known else read_ahead(path, dialect)
-        sound = ahead is not None and ahead.sound
-        if ahead is not None and sound:
-            size, found = size + ahead.file.size, found + len(ahead.reader.diagnostics)
+        prefetched = None if text in known else prefetch(path, dialect)
+        sound = prefetched is not None and prefetched.sound
+        if prefetched is not None and sound:
+            size, found = size + prefetched.file.size, found + len(prefetched.reader.diagnostics)
         if group and (not sound or size > most or found > MOST_FOUND or len(group) == _MOST_LOGS):
             yield group
             group, size, found = [], 0, 0
-            if ahead is not None and sound:
-                size, found = ahead.file.size, len(ahead.reader.diagnostics)
+            if prefetched is not None and sound:
+                size, found = prefetched.file.size, len(prefetched.reader.diagnostics)
         if not sound:
-            yield [(path, ahead)]
+            yield [(path, prefetched)]
             continue
         known.add(text)
-        group.append((path, ahead))
+        group.append((path, prefetched))
     if group:
         yield group
 
 
-def _stored(connection: Connection, sync: "partial[Outcome]", group: _Group) -> _Outcomes:
+def _stored(connection: Connection, sync: "partial[SyncOutcome]", group: _Group) -> _Outcomes:
     """Store a group's logs together if that can be, else one by one."""
     if len(group) > 1:
-        logs = [(path, ahead) for path, ahead in group if ahead is not None]
+        logs = [(path, prefetched) for path, prefetched in group if prefetched is not None]
         if (outcomes := _together(connection, logs)) is not None:
             return [(path, outcome) for (path, _), outcome in zip(logs, outcomes, strict=True)]
         group = [(path, None) for path, _ in group]
-    return [(path, _outcome(partial(sync, ahead=ahead), path)) for path, ahead in group]
+    return [(path, _outcome(partial(sync, prefetched=prefetched), path)) for path, prefetched in group]
 
 
-def _together(connection: Connection, logs: Sequence[tuple[Path, Ahead]]) -> list[Outcome] | None:
+def _together(connection: Connection, logs: Sequence[tuple[Path, Prefetched]]) -> list[SyncOutcome] | None:
     """Mirror new logs in one transaction, so that their rows fill statements; each waits for the reading thread.
 
     None, and nothing done, if one of them must have its own, or fails.
     """
     raw = driver(connection)
     with ExitStack() as files:
-        for _, ahead in logs:
-            files.enter_context(ahead.file)
+        for _, prefetched in logs:
+            files.enter_context(prefetched.file)
         try:
             with connection.begin() as transaction:
                 if (taken := _taken(raw, logs)) is not None:
@@ -114,16 +114,16 @@ def _together(connection: Connection, logs: Sequence[tuple[Path, Ahead]]) -> lis
     return None
 
 
-def _taken(raw: Raw, logs: Sequence[tuple[Path, Ahead]]) -> list[Ingestion] | None:
+def _taken(raw: Raw, logs: Sequence[tuple[Path, Prefetched]]) -> list[Ingestion] | None:
     """Write the rows of new logs; None if one of them is refused, or is not new."""
     sessions = store.add_all(raw, [path for path, _ in logs]) if isinstance(raw, sqlite3.Connection) else None
     if sessions is None:
         return None
     taken = []
     with writing(raw) as writer:
-        for session, (_, ahead) in zip(sessions, logs, strict=True):
-            one = Ingestion(raw, ahead.file, ahead.reader, session, quarantine=False, ahead=ahead)
-            one.take(writer, ahead.undecided, new=True)
+        for session, (_, prefetched) in zip(sessions, logs, strict=True):
+            one = Ingestion(raw, prefetched.file, prefetched.reader, session, quarantine=False, prefetched=prefetched)
+            one.take(writer, prefetched.undecided, new=True)
             if one.failed:
                 return None
             taken.append(one)
@@ -131,7 +131,7 @@ def _taken(raw: Raw, logs: Sequence[tuple[Path, Ahead]]) -> list[Ingestion] | No
     return taken
 
 
-def _outcome(sync: "partial[Outcome]", path: Path) -> Outcome | LedgerError:
+def _outcome(sync: "partial[SyncOutcome]", path: Path) -> SyncOutcome | LedgerError:
     try:
         return sync(path)
     except LedgerError as error:

@@ -12,10 +12,10 @@ from sqlalchemy import Table, create_engine
 from ledger.base.errors import LedgerError
 from ledger.dialects import DIALECTS
 from ledger.log.source import LogFile
-from ledger.mirror import schema, sides, store
+from ledger.mirror import schema, side_rows, store
 from ledger.mirror.ingest import Ingestion
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.store import Session
+from ledger.mirror.store import StoredSession
 from ledger.reading.whole_log import open_reader
 
 _OF_SESSION = ("dialect", "lines", "state", "quarantined", "run_json")
@@ -55,7 +55,7 @@ The first column is the line that the row stands for, 0 where that is none of th
 
 
 @contextmanager
-def derived(raw: Raw, session: Session, size: int) -> Iterator[tuple[sqlite3.Connection, Session]]:
+def derived(raw: Raw, session: StoredSession, size: int) -> Iterator[tuple[sqlite3.Connection, StoredSession]]:
     """Derive a session from its stored bytes, `size` of them, into a private database that is gone afterwards.
 
     The database is a temporary file of SQLite's own, so that memory stays bounded.
@@ -82,11 +82,11 @@ def derived(raw: Raw, session: Session, size: int) -> Iterator[tuple[sqlite3.Con
     engine.dispose()
 
 
-def _review(raw: Raw, session: Session, apart: sqlite3.Connection) -> None:
+def _review(raw: Raw, session: StoredSession, apart: sqlite3.Connection) -> None:
     """Derive what the mirrored side files say; nothing, if that cannot be read."""
-    sides.keep(apart, session.id, sides.stored(raw, session.id))
+    side_rows.keep(apart, session.id, side_rows.stored(raw, session.id))
     with suppress(LedgerError):
-        sides.derive(apart, session.id, session.file, raw)
+        side_rows.derive(apart, session.id, session.file, raw)
 
 
 def _private() -> sqlite3.Connection:
@@ -95,13 +95,13 @@ def _private() -> sqlite3.Connection:
     return connection
 
 
-def first_difference(raw: Raw, session: Session, apart: sqlite3.Connection, twin: Session) -> int | None:
-    """Find the first line of which the mirror's rows are not its twin's; 0 if no line can be named, None if none is."""
+def first_difference(raw: Raw, session: StoredSession, apart: sqlite3.Connection, again: StoredSession) -> int | None:
+    """Find the first line whose rows are not those derived again; 0 if no line is known, None if there is none."""
     scopes = {1: (session.id,), 2: (schema.first_id(session.id), schema.first_id(session.id + 1))}
     asked = [(sql, scopes[sql.count("?")]) for sql in _ROWS]
     with _as_stored(raw, apart):
         lines = [_first(raw.cursor().execute(*one), apart.execute(*one)) for one in asked]
-    if any(getattr(session, name) != getattr(twin, name) for name in _OF_SESSION) or not _same_fold(session, twin):
+    if any(getattr(session, name) != getattr(again, name) for name in _OF_SESSION) or not _same_fold(session, again):
         lines.append(0)
     found = [line for line in lines if line is not None]
     return min(filter(None, found), default=0) if found else None
@@ -128,10 +128,10 @@ def _first(mine: Iterable[tuple[Any, ...]], theirs: Iterable[tuple[Any, ...]]) -
     return None
 
 
-def _same_fold(session: Session, twin: Session) -> bool:
+def _same_fold(session: StoredSession, again: StoredSession) -> bool:
     """Compare what two folds say: the order of keys is of no matter."""
     try:
-        return session.fold == twin.fold or bool(json.loads(session.fold) == json.loads(twin.fold))
+        return session.fold == again.fold or bool(json.loads(session.fold) == json.loads(again.fold))
     except ValueError:
         return False
 

@@ -9,9 +9,9 @@ from ledger.base.text import plain
 from ledger.base.times import epoch_ms, parse_iso
 from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
 from ledger.fold.segment import STATUSES
-from ledger.importing import log
-from ledger.importing.cells import is_missing, number, short_hash, split
-from ledger.importing.source import Asked, Faults, Imported, Source
+from ledger.importing import log_records
+from ledger.importing.cell_values import is_missing, number, short_hash, split
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile
 
 WORDS = {
     **{status: status for status in STATUSES},
@@ -27,7 +27,7 @@ _FIRST_MS = 946_684_800_000
 """The year 2000: no loop is older, and a number below it is rather how long something took."""
 
 
-class Layout(NamedTuple):
+class TableColumns(NamedTuple):
     """Say which columns, by place, hold what: `metrics` by name; `kept` are those that go into the log as they are."""
 
     commit: int
@@ -49,13 +49,13 @@ def time_of(columns: Sequence[str]) -> int | None:
     return next((place for place, name in enumerate(named(columns)) if name in _TIMES), None)
 
 
-def read(source: Source, asked: Asked, layout: Layout, metric: str) -> Imported | Faults:
+def read(source: TableFile, asked: ImportOptions, layout: TableColumns, metric: str) -> Imported | Faults:
     """Make a log of a table's rows, or say what is wrong with any of them.
 
     Raises LedgerError for what neither the table nor an option says, and for an option that means another column.
     """
     notes: list[str] = []
-    header = log.header(source, asked, metric, notes)
+    header = log_records.header(source, asked, metric, notes)
     faults = _columns(source, layout)
     if header["metricName"] in layout.metrics and not faults:
         raise LedgerError(
@@ -81,17 +81,17 @@ def read(source: Source, asked: Asked, layout: Layout, metric: str) -> Imported 
         notes.append(f"{skipped} of {len(runs) + skipped} rows left out, as --status says")
     if runs and not any("timestamp" in made for made in runs):
         notes.append("the table has no times, so the runs have none; --timestamp TIME gives them one")
-    return sorted(faults) or Imported(log.log(header, runs), notes)
+    return sorted(faults) or Imported(log_records.log(header, runs), notes)
 
 
-def body(source: Source) -> Iterator[tuple[int, list[str]]]:
+def body(source: TableFile) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines below the header that are neither blank nor comments, as cells."""
     for number_, line in enumerate(source.text.split("\n"), 1):
         if number_ > source.header and line.strip() and not line.startswith("#"):
             yield number_, split(line.removesuffix("\r"), source.delimiter)
 
 
-def _columns(source: Source, layout: Layout) -> Faults:
+def _columns(source: TableFile, layout: TableColumns) -> Faults:
     names = named(source.columns)
     twice = {name for name in names if name and names.count(name) > 1}
     faults = [(source.header, f"two columns are called {plain(name)!r}") for name in sorted(twice)]
@@ -103,14 +103,14 @@ def _columns(source: Source, layout: Layout) -> Faults:
     return faults
 
 
-def _status(word: str, asked: Asked) -> str | None:
+def _status(word: str, asked: ImportOptions) -> str | None:
     return asked.words.get(word.lower()) or WORDS.get(word.lower())
 
 
 class _Row:
     """Read one row, and collect what is wrong with it."""
 
-    def __init__(self, line: int, cells: list[str], layout: Layout, asked: Asked) -> None:
+    def __init__(self, line: int, cells: list[str], layout: TableColumns, asked: ImportOptions) -> None:
         self._line, self._cells, self._layout, self._asked = line, cells, layout, asked
         self.faults: Faults = []
         self._kept = {name: cells[place] for name, place in layout.kept.items()}
@@ -124,7 +124,7 @@ class _Row:
             self._kept["commit"] = cells[at.commit]
         metric, metrics, missing = self._metric(status), *self._metrics()
         description = None if at.description is None else cells[at.description]
-        made = log.run(count, commit, metric, metrics, status, description, self._time())
+        made = log_records.run(count, commit, metric, metrics, status, description, self._time())
         if missing and status != "crash":
             made["asi"] = {"missing": missing}  # where a log says of a metric that it was not measured
         if self._kept:

@@ -27,7 +27,7 @@ Tell = Callable[[float, str], Awaitable[None]]
 """What is told how many seconds a command has been at work, and what it said last."""
 
 
-class Ended(NamedTuple):
+class CommandResult(NamedTuple):
     """Hold how a command ended: its exit status, both streams, and whether `out` was cut short."""
 
     code: int
@@ -57,7 +57,7 @@ class Commands:
         self._live: set[Process] = set()
         self._room = anyio.Semaphore(MOST_AT_ONCE)
 
-    async def run(self, words: Sequence[str], tell: Tell, most_lines: int | None = None) -> Ended:
+    async def run(self, words: Sequence[str], tell: Tell, most_lines: int | None = None) -> CommandResult:
         """Run one to its end; one that only reads is stopped once it has written `most_lines`, or too much.
 
         If that is cancelled, the command is ended and all that it began.
@@ -86,13 +86,13 @@ class Commands:
                 group.start_soon(_end, process)
 
 
-async def _attended(process: Process, tell: Tell, most_lines: int | None) -> Ended:
+async def _attended(process: Process, tell: Tell, most_lines: int | None) -> CommandResult:
     out, err = _Kept(), _Kept()
     async with anyio.create_task_group() as group:
         group.start_soon(_report, tell, err)
         enough = await _listen(process, out, err, most_lines)
         group.cancel_scope.cancel()
-    return Ended(0 if enough else process.returncode or 0, bytes(out.data), bytes(err.data), out.full)
+    return CommandResult(0 if enough else process.returncode or 0, bytes(out.data), bytes(err.data), out.full)
 
 
 async def _listen(process: Process, out: _Kept, err: _Kept, most_lines: int | None) -> bool:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Question(NamedTuple):
+class CannedQuery(NamedTuple):
     """Hold a query: `name` goes into an address, `title` and `doc` are for people, `:word` in the SQL is asked for."""
 
     name: str
@@ -17,8 +17,8 @@ _REASON = """coalesce(
     'none given')"""
 """Where writers of the protocols say why a run failed."""
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
+CANNED_QUERIES: tuple[CannedQuery, ...] = (
+    CannedQuery(
         "latest_runs",
         "Latest runs",
         "The last hundred runs of all sessions, newest first.",
@@ -26,7 +26,7 @@ QUESTIONS: tuple[Question, ...] = (
 SELECT at, path, segment, run, status, metric, delta_pct, description, confidence
 FROM runs WHERE at IS NOT NULL ORDER BY at DESC, line DESC LIMIT 100""",
     ),
-    Question(
+    CannedQuery(
         "stuck_sessions",
         "Stuck sessions",
         "Sessions that are not over and end in failed runs: `streak` of them or more (empty: 3).",
@@ -37,7 +37,7 @@ WHERE streak >= CAST(coalesce(nullif(:streak, ''), '3') AS INTEGER)
   AND state NOT IN ('done', 'cancelled', 'complete', 'stopped')
 ORDER BY streak DESC, path""",
     ),
-    Question(
+    CannedQuery(
         "best_per_metric",
         "Best per metric",
         "The session with the best result for each metric, with ties.",
@@ -45,7 +45,7 @@ ORDER BY streak DESC, path""",
 SELECT metric_name, unit, direction, best, improvement_pct, confidence, runs, runs_to_best, name, path
 FROM compare WHERE rank = 1 ORDER BY metric_name, unit, direction, path""",
     ),
-    Question(
+    CannedQuery(
         "likely_gains",
         "Likely gains",
         "Segments whose best is better than the baseline by at least `confidence` times the noise (empty: 2).",
@@ -55,7 +55,7 @@ FROM best
 WHERE improvement_pct > 0 AND confidence >= CAST(coalesce(nullif(:confidence, ''), '2') AS REAL)
 ORDER BY improvement_pct DESC, path, segment""",
     ),
-    Question(
+    CannedQuery(
         "failure_reasons",
         "Failure reasons",
         "Why runs failed, as far as their records say, by status; with the log and line of one of them.",
@@ -65,7 +65,7 @@ FROM run AS r JOIN session AS s ON s.id = r.id >> 32
 WHERE r.status IN ('discard', 'crash', 'checks_failed')
 GROUP BY 1, 2 ORDER BY runs DESC, r.status, reason""",
     ),
-    Question(
+    CannedQuery(
         "findings_by_rule",
         "Findings by rule",
         "What the rules found, how often and in how many logs.",
@@ -73,7 +73,7 @@ GROUP BY 1, 2 ORDER BY runs DESC, r.status, reason""",
 SELECT code, name, severity, count(*) AS findings, count(DISTINCT path) AS logs
 FROM findings GROUP BY code, name, severity ORDER BY findings DESC, code""",
     ),
-    Question(
+    CannedQuery(
         "one_session",
         "Runs of a session",
         "All runs of the logs whose path holds `path`, in their order.",
@@ -81,7 +81,7 @@ FROM findings GROUP BY code, name, severity ORDER BY findings DESC, code""",
 SELECT path, line, segment, run, status, metric, delta_pct, best_so_far, is_best, description, at, confidence
 FROM runs WHERE instr(path, :path) ORDER BY path, line""",
     ),
-    Question(
+    CannedQuery(
         "lines",
         "Lines of a log",
         "The lines of the logs whose path holds `path`, from line `first` on, as text.",

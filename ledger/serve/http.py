@@ -12,16 +12,16 @@ from waitress.server import create_server
 
 from ledger.base.errors import LedgerError
 from ledger.serve.app import App
+from ledger.serve.catalog import Catalog
 from ledger.serve.guard import HOST
-from ledger.serve.scratch import Scratch
-from ledger.serve.shelf import Shelf
 from ledger.serve.site import Site
+from ledger.serve.temporary_mirror import TemporaryMirror
 
 THREADS = 8
 MAX_BODY_BYTES = 64 * 1024
 
 
-def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
+def serve(catalog: Catalog, port: int, ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C, then raise KeyboardInterrupt; `ready` is told the address. Port 0 takes a free one.
 
     Raises LedgerError if the port cannot be had.
@@ -30,7 +30,7 @@ def serve(shelf: Shelf, port: int, ready: Callable[[str], None]) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _bound(port) as listening, tempfile.TemporaryDirectory(prefix="ledger-", ignore_cleanup_errors=True) as folder:
         port = listening.getsockname()[1]
-        app = App(Site(shelf, Scratch(Path(folder))), port)
+        app = App(Site(catalog, TemporaryMirror(Path(folder))), port)
         server = create_server(
             app, sockets=[listening], threads=THREADS, ident=None, max_request_body_size=MAX_BODY_BYTES,
             channel_timeout=20, connection_limit=1000, asyncore_use_poll=True,

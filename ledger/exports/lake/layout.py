@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ledger.mirror.portions import RUN_COLUMNS
+from ledger.mirror.appended_rows import RUN_COLUMNS
 from ledger.mirror.views import VIEWS, View
 
 _WHOLE = (
@@ -30,7 +30,7 @@ TYPES: dict[str, pa.DataType] = {
 """The type of each column that is no text."""
 
 
-class Layout(NamedTuple):
+class ViewLayout(NamedTuple):
     """Say how a view lies in the folder: `columns` of its rows, and the one of them that names the folder, or None."""
 
     name: str
@@ -45,11 +45,11 @@ class Layout(NamedTuple):
         return pa.schema(list((kinds | texts).items()))
 
 
-def layout(view: View) -> Layout:
+def layout(view: View) -> ViewLayout:
     """Lay out a view: parted by the name of the metric, where its rows have one."""
     columns = RUN_COLUMNS if view.name == "runs" else view.columns
     key = "name" if view.name == "metrics" else "metric_name"
-    return Layout(view.name, columns, key if key in columns else None)
+    return ViewLayout(view.name, columns, key if key in columns else None)
 
 
 LAYOUTS = {view.name: layout(view) for view in VIEWS}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import URL, Engine, create_engine, event
 
 from ledger.base.errors import LedgerError
-from ledger.mirror.place import show
+from ledger.mirror.location import show
 
 if TYPE_CHECKING:
     import psycopg
@@ -137,7 +137,7 @@ class Stream:
 
     def as_typed(self, sql: str) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
         """Run one query as a person typed it, and give its columns too. A cursor takes nothing but a query."""
-        from ledger.mirror.servertypes import register_plain
+        from ledger.mirror.postgres_types import register_plain
 
         name = self._declare(sql, None)
         register_plain(self._server.connection)
@@ -172,7 +172,7 @@ class Stream:
 
 
 def _adapted(connection: "psycopg.Connection[Any]") -> Server:
-    from ledger.mirror.servertypes import register
+    from ledger.mirror.postgres_types import register
 
     register(connection)
     connection.prepare_threshold = None  # a pool between here and the server may not keep what is prepared

@@ -2,7 +2,7 @@
 
 import re
 
-from ledger.exports.cells import inert
+from ledger.exports.cell_text import inert
 
 MOST = 32_767
 """The UTF-16 units that Excel takes in one cell."""

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
+from ledger.mirror.postgres import Server
 from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
 
 _PENDING = 6
 """Batches that may wait: enough to keep the thread busy, few enough to bound memory."""
@@ -31,7 +31,7 @@ _COPIED = 8000
 """Rows in one COPY to a server, whose every statement costs the way there and back."""
 
 
-def portions(rows: Sequence[tuple[Any, ...]], most: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+def statement_batches(rows: Sequence[tuple[Any, ...]], most: int) -> Iterator[Sequence[tuple[Any, ...]]]:
     """Cut rows for statements of `most` rows, then of as many as one digit says of what is left, to the base of 32.
 
     Statements are kept once they are prepared, megabytes for a large one: a length of its own for each log's last rows
@@ -45,7 +45,7 @@ def portions(rows: Sequence[tuple[Any, ...]], most: int) -> Iterator[Sequence[tu
         start += count
 
 
-class Pipe:
+class WriterThread:
     """Run statements on one connection, in order, on a thread of their own. Failures show at the next call."""
 
     def __init__(self, connection: Raw) -> None:
@@ -104,7 +104,7 @@ class Pipe:
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Insert many rows with one statement: for small rows that halves the cost."""
         marks = f"({','.join('?' * len(rows[0]))})"
-        for part in portions(rows, self._full(table, rows)):
+        for part in statement_batches(rows, self._full(table, rows)):
             self._run(f"INSERT INTO {table} VALUES {','.join([marks] * len(part))}", tuple(chain.from_iterable(part)))
 
     def close(self) -> None:
@@ -112,8 +112,8 @@ class Pipe:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
-class _CopyPipe(Pipe):
-    """A pipe to a server, which takes rows by COPY."""
+class _CopyThread(WriterThread):
+    """A thread to a server, which takes rows by COPY."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(server)
@@ -126,26 +126,26 @@ class _CopyPipe(Pipe):
         self._server.execute(sql, values)
 
     def _ready(self, table: str, rows: list[tuple[Any, ...]]) -> tuple[str, Any]:
-        from ledger.mirror.copying import written
+        from ledger.mirror.postgres_copy import written
 
         return written(table, rows)
 
     def _insert(self, statement: str, data: Any) -> None:
-        from ledger.mirror.copying import copy
+        from ledger.mirror.postgres_copy import copy
 
         copy(self._server, statement, data)
 
 
 @contextmanager
-def piped(connection: Raw) -> Iterator[Pipe]:
-    """Open a pipe to a connection, which nothing else may use meanwhile except after `flush`."""
-    pipe = _CopyPipe(connection) if isinstance(connection, Server) else Pipe(connection)
+def writer_thread(connection: Raw) -> Iterator[WriterThread]:
+    """Start a thread for a connection, which nothing else may use meanwhile except after `flush`."""
+    thread = _CopyThread(connection) if isinstance(connection, Server) else WriterThread(connection)
     try:
         with quick_switching():
-            yield pipe
-            pipe.flush()
+            yield thread
+            thread.flush()
     finally:
-        pipe.close()
+        thread.close()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a tool takes: a field's JSON schema, and what becomes of its value on the command line."""
+"""What a tool takes: an input's JSON schema, and what becomes of its value on the command line."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ MOST_CHARACTERS = 20_000
 """Of one text; the system bounds the bytes of an argument at about six times that."""
 
 
-class Field(NamedTuple):
+class Input(NamedTuple):
     """Name an argument of a tool; `needed` ones must be given."""
 
     name: str

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ledger.mirror import schema
+from ledger.mirror.postgres import Server
 from ledger.mirror.queries import Rows, exact_text
 from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
 from ledger.mirror.views import View, by_name
 
 GROWING = ("runs", "metrics", "events", "lines")
@@ -20,7 +20,7 @@ def grows(dialect: str | None) -> bool:
     return dialect != "state-protocol"
 
 
-def portion(raw: Raw, view: str, session: int, first: int) -> Rows:
+def rows_from(raw: Raw, view: str, session: int, first: int) -> Rows:
     """Yield a session's rows of a growing view from line `first` on; in `runs` and `metrics` by the metric's name.
 
     The columns are the view's, of `runs` those of RUN_COLUMNS.

@@ -9,8 +9,8 @@ from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.mirror import store
+from ledger.mirror.postgres import Server, failures
 from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server, failures
 
 Rows = Iterator[Sequence[Any]]
 

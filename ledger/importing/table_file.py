@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ledger.importing.cells import split
+from ledger.importing.cell_values import split
 
 Faults = list[tuple[int, str]]
 """What keeps a table from being imported: lines of the file, from 1, each with the reason."""
@@ -14,7 +14,7 @@ Faults = list[tuple[int, str]]
 _BARE = "a carriage return stands within the header: where lines end in nothing else, make each end in a newline"
 
 
-class Asked(NamedTuple):
+class ImportOptions(NamedTuple):
     """Hold what a person says that the table cannot: None or empty where nothing is said.
 
     `words` gives a status to words of the table, `skip` leaves their rows out. `at_ms` is UTC milliseconds, `utc` says
@@ -37,7 +37,7 @@ class Imported(NamedTuple):
     notes: list[str]
 
 
-class Source(NamedTuple):
+class TableFile(NamedTuple):
     """Hold a table: its file's name, the text, its comments without `#`, and where its header stands (line from 1)."""
 
     name: str
@@ -50,7 +50,7 @@ class Source(NamedTuple):
     faults: Faults
 
     @classmethod
-    def of(cls, name: str, data: bytes) -> "Source":
+    def of(cls, name: str, data: bytes) -> "TableFile":
         """Decode a file and find its header: the first line that is neither blank nor a comment."""
         digest = hashlib.sha256(data).hexdigest()
         try:
@@ -77,10 +77,10 @@ class Source(NamedTuple):
         return found.pop() if len(found) == 1 else None
 
 
-class Kind(NamedTuple):
+class TableKind(NamedTuple):
     """Declare a kind of table: `columns` shows a header of it to people, `recognises` takes a file's own columns."""
 
     name: str
     columns: str
     recognises: Callable[[Sequence[str]], bool]
-    read: Callable[[Source, Asked], Imported | Faults]
+    read: Callable[[TableFile, ImportOptions], Imported | Faults]

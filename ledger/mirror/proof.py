@@ -10,10 +10,10 @@ from ledger.dialects.base import Dialect
 from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other, Place, Run, Shape
 from ledger.log.jsontext import decode, decode_many, load
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
-from ledger.mirror import schema, store, twin
+from ledger.mirror import rederived, schema, store
 from ledger.mirror.raw import Raw
-from ledger.mirror.store import Session
-from ledger.mirror.sync import first_difference
+from ledger.mirror.store import StoredSession
+from ledger.mirror.sync_one import first_difference
 
 _LINE = 2**schema.LINE_BITS - 1
 
@@ -42,7 +42,7 @@ class Proof(NamedTuple):
         return self.bytes_ok and self.values_ok
 
 
-def verify(raw: Raw, session: Session) -> Proof:
+def verify(raw: Raw, session: StoredSession) -> Proof:
     """Compare a session with its log, and its rows with what its bytes amount to. Raises LedgerError without the log.
 
     The rows are derived a second time; if they are the same, each record is rebuilt from them. Whatever was done to a
@@ -55,9 +55,9 @@ def verify(raw: Raw, session: Session) -> Proof:
         with open_log(session.file) as file:
             source = file.skip(size).hex()
             pending = max(file.size - size, 0)
-    with twin.derived(raw, session, size) as (apart, again):
+    with rederived.derived(raw, session, size) as (apart, again):
         bytes_ok = laid_out and source in (None, digest) and _extent(again) == _extent(session)
-        wrong = twin.first_difference(raw, session, apart, again)
+        wrong = rederived.first_difference(raw, session, apart, again)
     if wrong is None:
         wrong = _first_wrong_value(raw, session, size)
     if not gone and not bytes_ok:
@@ -70,7 +70,7 @@ def verify(raw: Raw, session: Session) -> Proof:
     )  # fmt: skip
 
 
-def _stored(raw: Raw, session: Session) -> tuple[str, int, bool]:
+def _stored(raw: Raw, session: StoredSession) -> tuple[str, int, bool]:
     """Hash a session's bytes, count them, and tell whether each block stands where its row says."""
     digest, size, laid_out = hashlib.sha256(), 0, True
     sql = "SELECT start, length, CAST(data AS BLOB) FROM block WHERE session = ? ORDER BY start"
@@ -81,11 +81,11 @@ def _stored(raw: Raw, session: Session) -> tuple[str, int, bool]:
     return digest.hexdigest(), size, laid_out
 
 
-def _extent(session: Session) -> tuple[int, int, str]:
+def _extent(session: StoredSession) -> tuple[int, int, str]:
     return session.size, session.tail_size, session.sha256
 
 
-def _first_wrong_value(raw: Raw, session: Session, size: int) -> int | None:
+def _first_wrong_value(raw: Raw, session: StoredSession, size: int) -> int | None:
     """Find the first line whose record, rebuilt from the typed columns alone, is not what the stored line says."""
     if session.dialect is None:
         return None
@@ -111,7 +111,7 @@ def _accounted(raw: Raw, session_id: int, line: int) -> bool:
     return known is not None
 
 
-def rebuild(raw: Raw, session: Session, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
+def rebuild(raw: Raw, session: StoredSession, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, record) for every readable line, made from the typed columns alone."""
     first, end = schema.first_id(session.id), schema.first_id(session.id + 1)
     metrics = groupby(
