@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from itertools import chain
@@ -18,6 +17,7 @@ from ledger.loop.ending import _BY_VERDICT
 from ledger.loop.records import RUN_STATUSES
 from tests.cli import SOUND, environment, ledger
 from tests.loop.project import Project, bare, check_sound, project
+from tests.programs import needs
 
 SKILL = TEXT.read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", SKILL, re.MULTILINE | re.DOTALL)
@@ -73,7 +73,7 @@ def do(one: Project, line: str) -> str:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the skill's commands are for a POSIX shell")
-@pytest.mark.skipif(shutil.which("jq") is None, reason="example hooks are at work")
+@needs("jq")  # example hooks are at work
 def test_an_agent_that_follows_it_to_the_letter_ends_with_a_proven_session(tmp_path: Path):
     one = bare(tmp_path / "work")
     other = tmp_path / "another" / "autoresearch.jsonl"
