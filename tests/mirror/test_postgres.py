@@ -507,8 +507,7 @@ MANY = cli.lines(cli.HEADER, *(cli.run(number, number % 97, metrics={"mem": numb
 
 
 def test_a_server_killed_in_the_middle_of_a_sync_is_told_and_the_next_sync_completes(tmp_path: Path) -> None:
-    if (reason := postgres.why_not()) is not None:
-        pytest.skip(reason)
+    postgres.need()
     folder = tmp_path.resolve()
     with postgres.running(careless=False) as server:
         url = server.database()
