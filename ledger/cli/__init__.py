@@ -17,50 +17,64 @@ from ledger.cli.options import mute
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS: dict[str, str] = {
-    "check": "check:check",
-    "explain": "check:explain",
-    "repair": "repair:repair",
-    "review": "review:review",
-    "verdict": "state:verdict",
-    "status": "state:status",
-    "brief": "brief:brief",
-    "snapshot": "brief:snapshot",
-    "steer": "brief:steer",
-    "measure": "measure:measure",
-    "log": "write:log",
-    "decide": "write:decide",
-    "mark": "write:mark",
-    "cancel": "write:cancel",
-    "run": "loop:run",
-    "loop": "loop:loop",
-    "stop": "loop:stop",
-    "init": "init:init",
-    "archive": "init:archive",
-    "sync": "sync:sync",
-    "verify": "verify:verify",
-    "export": "export:export",
-    "forget": "sync:forget",
-    "sessions": "query:sessions",
-    "segments": "query:segments",
-    "runs": "query:runs",
-    "best": "query:best",
-    "streaks": "query:streaks",
-    "compare": "query:compare",
-    "metrics": "query:metrics",
-    "events": "query:events",
-    "sql": "query:sql",
-    "report": "page:report",
-    "serve": "serve:serve",
-    "hook": "hook:hook",
-    "merge": "merge:merge",
-    "mcp": "mcp:mcp",
-    "skill": "skill:skill",
-    "import": "import_:import_",
-    "db": "db:db",
-    "completion": "completion:completion",
+HEADINGS: dict[str, dict[str, str]] = {
+    "Read and judge": {
+        "check": "check:check",
+        "explain": "check:explain",
+        "status": "state:status",
+        "verdict": "state:verdict",
+        "brief": "brief:brief",
+        "report": "page:report",
+        "serve": "serve:serve",
+        "review": "review:review",
+        "repair": "repair:repair",
+        "merge": "merge:merge",
+    },
+    "Mirror": {
+        "sync": "sync:sync",
+        "verify": "verify:verify",
+        "forget": "sync:forget",
+        "db": "db:db",
+    },
+    "Ask": {
+        "sessions": "query:sessions",
+        "segments": "query:segments",
+        "runs": "query:runs",
+        "metrics": "query:metrics",
+        "best": "query:best",
+        "streaks": "query:streaks",
+        "compare": "query:compare",
+        "events": "query:events",
+        "sql": "query:sql",
+        "export": "export:export",
+        "import": "import_:import_",
+    },
+    "Loop": {
+        "init": "init:init",
+        "run": "loop:run",
+        "loop": "loop:loop",
+        "stop": "loop:stop",
+        "steer": "brief:steer",
+        "measure": "measure:measure",
+        "archive": "init:archive",
+        "hook": "hook:hook",
+        "snapshot": "brief:snapshot",
+    },
+    "Log by hand": {
+        "log": "write:log",
+        "decide": "write:decide",
+        "mark": "write:mark",
+        "cancel": "write:cancel",
+    },
+    "Shell and agents": {
+        "completion": "completion:completion",
+        "mcp": "mcp:mcp",
+        "skill": "skill:skill",
+    },
 }
-"""Every verb, with the module and name of its command."""
+"""Every verb under its heading, with the module and name of its command."""
+
+COMMANDS: dict[str, str] = {verb: place for verbs in HEADINGS.values() for verb, place in verbs.items()}
 
 
 class LazyGroup(click.Group):
@@ -77,6 +91,15 @@ class LazyGroup(click.Group):
         module, name = COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs under their headings, all in one column."""
+        widest = max(map(len, COMMANDS))
+        for heading, verbs in HEADINGS.items():
+            commands = ((verb.ljust(widest), self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - widest - 6
+            with formatter.section(heading):
+                formatter.write_dl([(verb, command.get_short_help_str(room)) for verb, command in commands if command])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
         """Complete a verb without loading them all."""

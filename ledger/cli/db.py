@@ -13,12 +13,12 @@ from ledger.cli.mirrored import existing_mirror, kept_files, marks_of
 from ledger.cli.options import beside, db_option
 from ledger.cli.progress import progress
 from ledger.mirror import schema, store
+from ledger.mirror.backup import copy_sessions, mirror_size
+from ledger.mirror.datasette import metadata as described
 from ledger.mirror.engine import open_reader, open_writer
-from ledger.mirror.metadata import metadata as described
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.sync import ingest_stored
-from ledger.mirror.whole import copy_sessions, mirror_size
+from ledger.mirror.sync_one import ingest_stored
 from ledger.telling.findings import safe
 
 
@@ -41,7 +41,7 @@ def path(db: str | None) -> None:
     Example:
       sqlite3 "$(ledger db path)" "SELECT * FROM best"
     """
-    click.echo(show(mirror_path(db)))
+    click.echo(show(mirror_location(db)))
 
 
 @db.command()
@@ -53,7 +53,7 @@ def info(db: str | None) -> None:
     Example:
       ledger db info
     """
-    where = mirror_path(db)
+    where = mirror_location(db)
     with open_reader(where) as connection:
         if connection is None:
             click.echo(f"mirror      {show(where)}\n            does not exist yet; ledger sync makes it")
@@ -86,8 +86,8 @@ def upgrade(db: str | None) -> None:
     Example:
       ledger db upgrade
     """
-    with open_writer(mirror_path(db)):
-        click.echo(f"{show(mirror_path(db))} has schema {schema.REVISION}")
+    with open_writer(mirror_location(db)):
+        click.echo(f"{show(mirror_location(db))} has schema {schema.REVISION}")
 
 
 @db.command()
@@ -102,7 +102,7 @@ def rebuild(db: str | None) -> None:
     with open_writer(existing_mirror(db)) as connection:
         raw = driver(connection)
 
-        def derive(session: store.Session) -> None:
+        def derive(session: store.StoredSession) -> None:
             with connection.begin():
                 if current := store.claim(raw, session.id):  # another command may have changed it meanwhile
                     ingest_stored(raw, current)
@@ -126,7 +126,7 @@ def backup(output: str, db: str | None) -> None:
     Example:
       ledger db backup -o mirror-copy.db
     """
-    source, target = mirror_path(db), Path(output)
+    source, target = mirror_location(db), Path(output)
     if target.is_dir():
         raise click.UsageError(f"{output} is a folder; name a file in it")
     with open_reader(source) as connection:
@@ -169,7 +169,7 @@ def metadata(db: str | None) -> None:
     Example:
       ledger db metadata
     """
-    where = mirror_path(db)
+    where = mirror_location(db)
     if not isinstance(where, Path):
         raise LedgerError("Datasette reads SQLite files: make one of this mirror with ledger db backup")
     name = safe(where.stem)

@@ -15,8 +15,8 @@ from ledger.cli.rows import moment
 from ledger.cli.spare import check_spare
 from ledger.cli.values import TEXT
 from ledger.fold.segment import STATUSES
-from ledger.importing import Asked, Imported, Source, read
-from ledger.importing.rows import SKIP
+from ledger.importing import Imported, ImportOptions, TableFile, read
+from ledger.importing.run_rows import SKIP
 from ledger.log.source import STDIN, open_log, read_small, run_json_of
 from ledger.reading.whole_log import read_log
 from ledger.telling import findings
@@ -61,7 +61,7 @@ def import_(file: str, output: str, **said: Any) -> None:
     """
     path = None if file == STDIN else Path(file)
     source = _source(path)
-    made = read(source, Asked(**said))
+    made = read(source, ImportOptions(**said))
     if isinstance(made, Imported):
         _write(made, path, None if output == STDIN else Path(output))
         return
@@ -71,11 +71,11 @@ def import_(file: str, output: str, **said: Any) -> None:
     sys.exit(1)
 
 
-def _source(path: Path | None) -> Source:
+def _source(path: Path | None) -> TableFile:
     with open_log(path) as opened:
         data = b"".join(block.data for block in opened.blocks())
         opened.check_unchanged()
-    return Source.of("standard input" if path is None else shown(path.name), data)
+    return TableFile.of("standard input" if path is None else shown(path.name), data)
 
 
 def _write(made: Imported, path: Path | None, target: Path | None) -> None:

@@ -31,7 +31,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     """
     try:
         from ledger.mcp.roots import roots_of
-        from ledger.mcp.server import serve
+        from ledger.mcp.stdio import serve
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in LIBRARIES:
             raise

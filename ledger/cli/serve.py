@@ -11,7 +11,7 @@ from ledger.cli.options import db_option
 from ledger.log.source import STDIN
 
 if TYPE_CHECKING:
-    from ledger.serve.shelf import Shelf
+    from ledger.serve.catalog import Catalog
 
 PORT = 8765
 
@@ -40,12 +40,12 @@ def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
     """
     places = [_place(log) for log in logs]
     try:
-        from ledger.serve.server import serve as run
+        from ledger.serve.http import serve as run
     except ModuleNotFoundError as error:
         if error.name != "waitress":
             raise
         raise LedgerError("ledger serve needs its extra: pip install 'autoresearch-ledger[web]'") from None
-    run(_shelf(places, db), port, _announce)
+    run(_catalog(places, db), port, _announce)
 
 
 def _place(log: str) -> Path:
@@ -58,13 +58,13 @@ def _place(log: str) -> Path:
     return path
 
 
-def _shelf(places: list[Path], db: str | None) -> "Shelf":
-    from ledger.mirror.place import mirror_path
-    from ledger.serve.shelf import Mirrored, Named
+def _catalog(places: list[Path], db: str | None) -> "Catalog":
+    from ledger.mirror.location import mirror_location
+    from ledger.serve.catalog import MirroredLogs, NamedLogs
 
     if places:
-        return Named(places)
-    mirrored = Mirrored(mirror_path(db))
+        return NamedLogs(places)
+    mirrored = MirroredLogs(mirror_location(db))
     mirrored.entries()  # a file that is no mirror is told now
     return mirrored
 

@@ -8,9 +8,9 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import decimal
 from ledger.base.times import iso
 from ledger.mirror import schema, store
+from ledger.mirror.adhoc import readable
+from ledger.mirror.postgres import Server
 from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
-from ledger.mirror.typed import readable
 from ledger.mirror.views import View
 
 Rows = Iterator[Sequence[Any]]

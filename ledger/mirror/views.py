@@ -5,8 +5,8 @@
 
 from typing import NamedTuple
 
+from ledger.mirror.sql_variants import SERVER, SQLITE, render
 from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, iso_text, percent
-from ledger.mirror.wording import SERVER, SQLITE, render
 
 
 class View(NamedTuple):

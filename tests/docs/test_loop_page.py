@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from ledger.session.new_records import RUN_STATUSES
 from ledger.session.settings import Settings
 from tests.support.cli import ROOT
 from tests.support.pages import README, WALK, Shell, follow, steps
+from tests.support.programs import needs
 
 PAGE = (ROOT / "docs" / "loop.md").read_text("utf-8")
 
@@ -37,7 +37,7 @@ def codes(text: str) -> list[str]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page's commands are for a POSIX shell")
-@pytest.mark.skipif(shutil.which("jq") is None, reason="an example hook is at work")
+@needs("jq")  # an example hook is at work
 def test_what_is_shown_is_what_is_printed(tmp_path: Path):
     shell = Shell(tmp_path)
     for step in steps(README):

@@ -8,12 +8,18 @@ from types import FrameType
 
 from ledger.loop.measuring import processes
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
 FORCE = 2.0
 """Seconds after which one more interrupt is obeyed wherever it comes: something hangs, such as a hook of git's."""
 
 _KNOCK = 0.005
+
+
+def list_signals() -> list[signal.Signals]:
+    """List the signals that interrupt; a hang-up that is ignored already, as nohup does, stays ignored."""
+    heard = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        heard.append(signal.SIGHUP)
+    return heard
 
 
 class Wish:
@@ -76,8 +82,8 @@ def prompt() -> Iterator[None]:
 
 @contextmanager
 def _hearing(wish: Wish, hear: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Hear the signals, but a hang-up that is ignored already, as nohup does."""
-    heard = {number: hear for number in SIGNALS if number != getattr(signal, "SIGHUP", None) or not _is_ignored(number)}
+    """Hear the signals, and in the end leave each to whom it was left before."""
+    heard = dict.fromkeys(list_signals(), hear)
     if hasattr(signal, "setitimer"):
         heard[signal.SIGALRM] = wish.knock
     before = {number: signal.signal(number, handler) for number, handler in heard.items()}
@@ -90,7 +96,3 @@ def _hearing(wish: Wish, hear: Callable[[int, FrameType | None], object]) -> Ite
             signal.signal(number, handler)
         if wish.urgent is not None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it was obeyed: who presses on must not cut the end short
-
-
-def _is_ignored(number: int) -> bool:
-    return signal.getsignal(number) == signal.SIG_IGN

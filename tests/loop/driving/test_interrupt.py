@@ -4,14 +4,17 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.project import Project, check_sound, project
-from tests.support.waiting import begun, gate, gated, is_dead, twin, until
+from tests.support.waiting import begun, gate, gated, hear_hang_ups, ignore_hang_ups, is_dead, twin, until
 
 AGENT = "echo 90 > src/number.txt"
+Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +27,30 @@ def one(template: Project, tmp_path: Path) -> Project:
     return twin(template, tmp_path / "work")
 
 
-def start(one: Project, *arguments: str) -> "subprocess.Popen[str]":
-    return one.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # type: ignore[return-value]
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start commands in a project; none of them, nor a pipe to it, outlives a test that fails."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(one: Project, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        begun = one.start(*arguments, **pipes, **options, text=True)
+        started.append(begun)  # type: ignore[arg-type]
+        return begun  # type: ignore[return-value]
+
+    yield start
+    for process in started:
+        end(process)
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    """End a command that is at work still, and first ask it to, since it knows its own children."""
+    deadline = time.monotonic() + 10
+    with process:  # which closes its pipes
+        while process.poll() is None and time.monotonic() < deadline:
+            process.terminate()
+            time.sleep(0.1)
+        process.kill()
 
 
 def check_undone(one: Project) -> None:
@@ -53,7 +78,7 @@ def heard(loop: "subprocess.Popen[str]") -> None:
     raise AssertionError("the loop ended instead")
 
 
-def test_the_first_interrupt_finishes_the_cycle(one: Project):
+def test_the_first_interrupt_finishes_the_cycle(one: Project, start: Start):
     loop = start(one, "loop", "--agent", AGENT)
     begun(one)
     loop.send_signal(signal.SIGINT)
@@ -71,7 +96,7 @@ def test_the_first_interrupt_finishes_the_cycle(one: Project):
 
 
 @pytest.mark.parametrize("count", [2, 5])
-def test_the_second_interrupt_stops_at_once(one: Project, count: int):
+def test_the_second_interrupt_stops_at_once(one: Project, start: Start, count: int):
     loop = start(one, "loop", "--agent", AGENT)
     begun(one)
     loop.send_signal(signal.SIGINT)
@@ -85,7 +110,7 @@ def test_the_second_interrupt_stops_at_once(one: Project, count: int):
     check_undone(one)
 
 
-def test_an_agent_that_is_interrupted_leaves_its_change_and_hears_what_it_was_told(one: Project):
+def test_an_agent_that_is_interrupted_leaves_its_change_and_hears_what_it_was_told(one: Project, start: Start):
     (one.home / "go").touch()
     agent = 'echo 90 > src/number.txt; sleep 300 & echo $! > "$HOME/child"; echo $$ > "$HOME/begun"; sleep 300'
     assert one.ledger("steer", "try the cache").code == 0
@@ -103,9 +128,9 @@ def test_an_agent_that_is_interrupted_leaves_its_change_and_hears_what_it_was_to
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_is_undone(one: Project, number: signal.Signals):
+def test_a_run_is_undone(one: Project, start: Start, number: signal.Signals):
     one.write(90)
-    run = start(one, "run", "--description", "slow")
+    run = start(one, "run", "--description", "slow", preexec_fn=hear_hang_ups)
     begun(one)
     run.send_signal(number)
     out, err = run.communicate(timeout=30)
@@ -114,7 +139,7 @@ def test_a_run_is_undone(one: Project, number: signal.Signals):
     check_undone(one)
 
 
-def test_a_run_is_undone_or_done_whenever_the_interrupt_comes(one: Project):
+def test_a_run_is_undone_or_done_whenever_the_interrupt_comes(one: Project, start: Start):
     gate(one, "sleep 0.3; echo METRIC total_ms=$number; echo METRIC mem=5\n")
     (one.home / "go").touch()
     dice = random.Random(3)
@@ -143,7 +168,7 @@ def test_a_run_is_undone_or_done_whenever_the_interrupt_comes(one: Project):
     check_sound(one)
 
 
-def test_an_interrupt_in_git_waits_for_git_and_one_more_does_not(one: Project):
+def test_an_interrupt_in_git_waits_for_git_and_one_more_does_not(one: Project, start: Start):
     hook = one.folder / ".git" / "hooks" / "pre-commit"
     hook.write_text('#!/bin/sh\necho $$ > "$HOME/begun"\nexec sleep 300\n')
     hook.chmod(0o755)
@@ -163,19 +188,20 @@ def test_an_interrupt_in_git_waits_for_git_and_one_more_does_not(one: Project):
     check_sound(one)
 
 
-def test_a_hang_up_that_is_ignored_stays_ignored(one: Project):
+def test_a_hang_up_that_is_ignored_stays_ignored(one: Project, start: Start):
     one.write(90)
-    run = one.start("run", "--description", "slow", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    run = start(one, "run", "--description", "slow", preexec_fn=ignore_hang_ups)
     begun(one)
     run.send_signal(signal.SIGHUP)
     time.sleep(0.2)
     assert run.poll() is None
     (one.home / "go").touch()
-    assert run.wait(timeout=30) == 0
+    run.communicate(timeout=30)
+    assert run.returncode == 0
     check_sound(one)
 
 
-def test_an_interrupted_codex_trial_is_undone(tmp_path: Path):
+def test_an_interrupted_codex_trial_is_undone(tmp_path: Path, start: Start):
     one = project(tmp_path / "work", "codex")
     gate(one, "echo $number\n")
     # The bench was changed after the baseline, which the history does not know: the run begins anew here.
