@@ -41,8 +41,8 @@ def _finish(log: Log) -> None:
 def brief(log: str | None) -> None:
     """Brief an agent that has lost its context: goal, prompt, rules, runs, dead ends, what to do now.
 
-    The last 50 runs are told without loss, those before summarised. Texts queued by `ledger steer` open it and stay
-    queued. If the log has errors the brief says so first, and the exit status is 1.
+    The brief tells the last 50 runs without loss, and sums up those before. Texts queued by `ledger steer` open it, and
+    stay queued. If the log has errors, the brief says so first, and the exit status is 1.
 
     \b
     Example:
@@ -66,8 +66,8 @@ def brief(log: str | None) -> None:
 def snapshot(log: str | None) -> None:
     """Write AUTORESEARCH_STATE.json and autoresearch-dashboard.md beside the log.
 
-    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors they
-    say so, and the exit status is 1.
+    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors,
+    they say so, and the exit status is 1.
 
     \b
     Example:

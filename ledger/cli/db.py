@@ -80,7 +80,7 @@ _COUNTED = {
 @db.command()
 @db_option
 def upgrade(db: str | None) -> None:
-    """Bring the mirror to this version's schema; makes it if there is none.
+    """Bring the mirror to this version's schema; make it if there is none.
 
     \b
     Example:
@@ -119,8 +119,8 @@ def rebuild(db: str | None) -> None:
 def backup(output: str, db: str | None) -> None:
     """Copy the mirror to a SQLite file, safely while others use it.
 
-    Of a mirror on a server the file holds the same sessions, and every row is derived from their bytes anew; what a
-    server's administrator wants is pg_dump.
+    For a mirror on a server, the file holds the same sessions, and every row is derived anew from their bytes. To back
+    up the server's database itself, use pg_dump.
 
     \b
     Example:
@@ -155,13 +155,13 @@ def _copy(raw: Raw, target: Path) -> None:
 def metadata(db: str | None) -> None:
     """Print metadata for Datasette 0.65: what views and columns mean, their order, and queries to begin with.
 
-    It goes by the mirror's name, so print it again after a move. Datasette only reads the mirror, and its pages show
+    It holds the mirror's name, so print it again after a move. Datasette only reads the mirror, and its pages show
     what is synced meanwhile. Give it the mirror without -i: that would miss what is still in the write-ahead log. Where
     Datasette may not write to the mirror's folder, give it a copy made by ledger db backup, with -i. A large mirror may
     need --setting sql_time_limit_ms 10000.
 
     \b
-    Datasette shows the mirror with it after
+    Datasette shows the mirror with it after these commands:
       ledger db metadata > metadata.json
       datasette "$(ledger db path)" --metadata metadata.json
 

@@ -49,8 +49,8 @@ def export(
     keeps its relative path. A mirrored log that holds anything else is never replaced, nor is the mirror.
 
     --view and --format xlsx take all sessions, or those of LOG and of the filters. A workbook has a sheet for each of
-    sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status is the
-    runs' alone.
+    sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status filters
+    runs alone.
 
     --format parquet brings a folder of Parquet files up to date: every view, or the one of --view, in folders by the
     name of the metric. What was exported before stays as it is, unless its log was rewritten or forgotten.

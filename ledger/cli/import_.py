@@ -49,9 +49,9 @@ def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> di
 def import_(file: str, output: str, **said: Any) -> None:
     """Make an autoresearch log of a table: results.tsv, a table of iterations, or what ledger exported as CSV.
 
-    Nothing is guessed. What the table does not say is asked for by an option, or stays out; numbers keep their digits,
-    and what the protocol has no place for stands as it was in "imported" of its run. The header tells the file and its
-    SHA-256. If a row cannot be imported, all such rows are told, and nothing is written.
+    Nothing is guessed. What the table does not say has to come from an option, or stays out; numbers keep their digits,
+    and what the protocol has no place for stands as it was in "imported" of its run. The header names the file and its
+    SHA-256. If rows cannot be imported, all of them are reported, and nothing is written.
 
     \b
     Example:

@@ -25,7 +25,7 @@ from ledger.cli.write import dry_option
 @click.option("--target", type=values.NUMERAL, metavar="NUMBER", help="The value to reach; codex stops there.")
 @click.option("--guard", metavar="CMD", help="A command that must succeed for a run to be kept.")
 @click.option("--scope", multiple=True, metavar="PATH", help="A file or folder that may be changed; repeatable.")
-@click.option("--off-limits", multiple=True, metavar="PATH", help="One that must never be changed; repeatable.")
+@click.option("--off-limits", multiple=True, metavar="PATH", help="A path that must never be changed; repeatable.")
 @click.option("--command", metavar="CMD", help="The command that measures.")
 @click.option("--json-key", metavar="KEY", help="codex: where the metric is in the JSON that the command prints.")
 @click.option("--secondary", multiple=True, metavar="NAME", help="A secondary metric to watch; repeatable.")
@@ -40,7 +40,7 @@ from ledger.cli.write import dry_option
 @click.option("--log", metavar="FILE", help="The log, if it is to be somewhere else.")
 @dry_option
 def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -> None:
-    """Start a session: its log, prompt and scripts. Where one is already, start a new segment of it.
+    """Start a session: its log, prompt and scripts. If there is one, start a new segment of it.
 
     Files that are there already are kept. What the protocol has no place for goes into the prompt file, for the agent
     to heed. Paths of new files go to stdout, what to do next to stderr.
@@ -65,7 +65,7 @@ def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -
 def archive(log: str | None) -> None:
     """Move a concluded session aside, with its log, prompt and side files; scripts and settings stay.
 
-    The folder that it is in from now on goes to stdout.
+    The path of its new folder goes to stdout.
 
     \b
     Example:

@@ -22,7 +22,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     """Offer the commands to an agent as tools of the Model Context Protocol, over standard input and output.
 
     The tools are status, verdict, check, brief, best, compare, query, log, decide, measure and run. Nothing outside of
-    the folders is read, written or run; paths are read from the first one on. A client starts this by itself, see
+    the folders is read, written or run; relative paths start at the first one. A client starts this by itself, see
     docs/mcp.md. Needs pip install 'autoresearch-ledger[mcp]'.
 
     \b

@@ -56,7 +56,7 @@ class _Done(NamedTuple):
     is_flag=False,
     flag_value="",
     metavar="[NAME]",
-    help="Run nothing: find METRIC lines, or NAME's, on stdin.",
+    help="Run nothing: read METRIC lines, or NAME's, from stdin.",
 )
 @format_option("text", "json", default="text")
 def measure(
@@ -67,7 +67,7 @@ def measure(
 
     The metrics are printed as METRIC lines, the primary one first; whatever else there is to say goes to stderr. The
     exit status is 1 if the measurement or the checks fail. In a codex session the metric command of run.json is run,
-    and its guard with --checks. Outside a session it takes a CMD.
+    and its guard with --checks. Outside a session CMD is required.
 
     \b
     Example:

@@ -18,13 +18,19 @@ PORT = 8765
 
 @click.command()
 @click.argument("logs", nargs=-1, metavar="[LOG|DIR]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Where to listen; 0 takes a free port.",
+)
 @db_option
 def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
     """Show an index of sessions, their reports and their comparison as pages that follow the logs as they grow.
 
-    Without arguments these are the mirror's sessions, else the logs that are named and all that are, or will be, in the
-    folders that are. Nothing is changed, and nobody but this machine is answered. Its address is printed when it is
+    Without arguments it shows the mirror's sessions. Otherwise it shows the named logs, and all logs that are, or will
+    be, in the named folders. It changes nothing, and answers this machine alone. It prints its address when it is
     ready; Ctrl-C ends it. Needs pip install 'autoresearch-ledger[web]'.
 
     \b

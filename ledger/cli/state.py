@@ -43,7 +43,7 @@ def _read(log: str | None, dialect: str | None) -> tuple[Log, Session | None]:
 def verdict(log: str | None, max_iterations: int | None, dialect: str | None, format_name: str) -> None:
     """Say whether the loop may go on, in six lines for a shell.
 
-    If the log has errors they go to stderr and the exit status is 1: a loop must stop there.
+    If the log has errors, they go to stderr and the exit status is 1: a loop must stop there.
 
     \b
     Example:
@@ -67,8 +67,8 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
 def status(log: str | None, dialect: str | None) -> None:
     """Show how a session stands: goal, metric, runs, best, streak, verdict, last runs.
 
-    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. Colour tells
-    statuses and confidences apart, on a terminal and unless NO_COLOR is set.
+    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. On a
+    terminal, colour tells statuses and confidences apart, unless NO_COLOR is set.
 
     \b
     Example:

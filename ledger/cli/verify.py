@@ -25,7 +25,7 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     """Prove that the mirror lost nothing: bytes by SHA-256, values by rebuilding each record from its columns.
 
     Every row is also derived from the stored bytes a second time. Exit 1 if a session differs; the first line that
-    differs is named. With --all rows that belong to no session are told too, with exit 1.
+    differs is named. With --all, rows that belong to no session are reported too, with exit 1.
 
     \b
     Example:

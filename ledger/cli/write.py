@@ -17,7 +17,7 @@ hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the aft
 @click.command()
 @click.option("--metric", type=values.NUMERAL, help="The primary metric's value; none is needed for a crash.")
 @click.option("--status", type=click.Choice(RESULT_STATUSES), default="measured",
-              help="What became of the run; measured, the default, is only for state-protocol logs.")  # fmt: skip
+              help="What became of the run; the default, measured, is for state-protocol logs alone.")  # fmt: skip
 @click.option("--description", type=values.TEXT, metavar="TEXT", required=True, help="What was tried.")
 @click.option("--metrics", type=values.TEXT, metavar="JSON", help="Secondary metrics, such as '{\"memory_mb\":512}'.")
 @click.option(

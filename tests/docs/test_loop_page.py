@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.cli import COMMANDS
 from ledger.fold.state import MARKERS
 from ledger.loop.driving import agent, background, ending, hooks
 from ledger.loop.iteration import harness, journal, preconditions
@@ -43,9 +44,16 @@ def test_what_is_shown_is_what_is_printed(tmp_path: Path):
         if step.section == WALK:
             shell.do(step)
     found = steps(PAGE)
-    assert {step.section for step in found} == {"One turn", "Hooks", "The other protocols"}
+    assert {step.section for step in found} == {"Go on", "One turn", "Hooks", "The other protocols"}
+    verbs = [verb for step in found for verb in re.findall(r"\bledger (\w+)", step.command) if step.section == "Go on"]
+    assert {"status", "mark", "steer", "brief", "loop", "best"} <= set(verbs)
     follow(shell, found)
     assert set(re.findall(r"^```(.*)$", PAGE, re.MULTILINE)) == {"console", ""}
+
+
+def test_the_table_of_verbs():
+    verbs = [codes(row[0])[0] for row in cells("verb")]
+    assert len(verbs) == len(set(verbs)) == 14 and set(verbs) <= set(COMMANDS)
 
 
 def test_the_statuses_of_runs():
@@ -107,11 +115,3 @@ def test_the_settings():
 
 def test_the_limits_of_a_hook():
     assert f"After {hooks.TIMEOUT:.0f} seconds" in PAGE and f"up to {hooks.STDOUT_BYTES // 1024} KiB" in PAGE
-
-
-def test_links_lead_somewhere():
-    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", PAGE):
-        path = ROOT / "docs" / target
-        assert path.exists(), target
-        headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
-        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}
