@@ -1,4 +1,4 @@
-"""The protocols that logs are written in, one folder each (PROTOCOLS 2-4). The tuple is the registry."""
+"""The protocols that logs are written in, one folder each (protocols.md 2-4). The tuple is the registry."""
 
 from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object

@@ -1,4 +1,4 @@
-"""The log that a table becomes: a header that says where it came from, and a run a row (PROTOCOLS 2)."""
+"""The log that a table becomes: a header that says where it came from, and a run a row (protocols.md 2)."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (PROTOCOLS 7)."""
+"""Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (protocols.md 7)."""
 
 import shutil
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The views: plain SQL over the mirror's tables, the same in the database, in `sync` and in queries (PROTOCOLS 5, 6).
+"""The views: plain SQL over the mirror's tables, the same in the database, `sync` and queries (protocols.md 5, 6).
 
 `{scope}` narrows what a select reads, `{order}` adds a column to sort by; in the database's views both are empty.
 """

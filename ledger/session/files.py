@@ -1,4 +1,4 @@
-"""Where a session's files are (PROTOCOLS 7): beside its log, in `.auto`, flat, or in autoresearch-results."""
+"""Where a session's files are (protocols.md 7): beside its log, in `.auto`, flat, or in autoresearch-results."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The records that a loop writes, made for the state that they follow, in each protocol (PROTOCOLS 2-4, 7)."""
+"""The records that a loop writes, made for the state that they follow, in each protocol (protocols.md 2-4, 7)."""
 
 from bisect import insort
 from collections.abc import Mapping, Sequence
@@ -137,7 +137,7 @@ def stamp(state: State, now_ms: int) -> int:
 
 
 def confidence_with(segment: Segment, status: str, metric: Number) -> float | None:
-    """Give the confidence over a segment and one more run (PROTOCOLS 6)."""
+    """Give the confidence over a segment and one more run (protocols.md 6)."""
     if segment.direction is None:
         return None
     measured = sorted(m for m, s in zip(segment.metrics, segment.statuses, strict=True) if s != "crash")

@@ -1,4 +1,4 @@
-"""What a project sets for its loop: `.auto/config.json`, then the front matter of the plugin's file (PROTOCOLS 7)."""
+"""What a project sets for its loop: `.auto/config.json`, then the front matter of a plugin's file (protocols.md 7)."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The verdict on a session, with the limit that its settings state (PROTOCOLS 5)."""
+"""The verdict on a session, with the limit that its settings state (protocols.md 5)."""
 
 from ledger.fold.state import State
 from ledger.fold.verdict import Verdict, judge

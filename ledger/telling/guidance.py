@@ -17,7 +17,7 @@ Header = Mapping[str, Any]
 
 
 def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
-    """Yield the rules of the loop, a sentence or two each, as PROTOCOLS 7 has them for the log's protocol."""
+    """Yield the rules of the loop, a sentence or two each, as protocols.md 7 has them for the log's protocol."""
     dialect, segment = history.state.dialect, history.state.current()
     header = noted.header or {}
     yield "One idea at a time: change code, and nothing else. Improve the real work, not the measurement."

@@ -1,4 +1,4 @@
-"""The two snapshots of a session, made anew after each accepted append and never read as truth (PROTOCOLS 7)."""
+"""The two snapshots of a session, made anew after each accepted append and never read as truth (protocols.md 7)."""
 
 import time
 from collections.abc import Mapping

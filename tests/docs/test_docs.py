@@ -139,6 +139,19 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_what_the_code_says_of_the_protocols_is_there():
+    page = (ROOT / "docs" / "protocols.md").read_text("utf-8")
+    sections = re.findall(r"^## (\d)\. ", page, re.MULTILINE)
+    assert sections == list("1234567")
+    code = [path for folder in ("ledger", "migrations", "tests") for path in (ROOT / folder).rglob("*.py")]
+    texts = {path.relative_to(ROOT): path.read_text("utf-8") for path in code}
+    named = {path: re.findall(r"\bprotocols\.md (\d[-, \d]*)", text) for path, text in texts.items()}
+    assert sum(map(len, named.values())) > 50
+    for path, references in named.items():
+        assert set("".join(references)) - set("-, ") <= set(sections), path
+    assert [path for path, text in texts.items() if re.search(r"\bPROTOCOLS (?:sections? )?\d", text)] == []
+
+
 def test_no_page_holds_a_place_that_was_to_be_filled():
     for path in PAGES:
         assert re.findall(r"^[A-Z]+(?:_[A-Z]+)+$|\bTODO\b|\bTBD\b", path.read_text("utf-8"), re.MULTILINE) == [], (

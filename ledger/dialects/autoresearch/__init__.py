@@ -1,4 +1,4 @@
-"""The `autoresearch` protocol: config header, run, status marker, hook record (PROTOCOLS 2)."""
+"""The `autoresearch` protocol: config header, run, status marker, hook record (protocols.md 2)."""
 
 from ledger.dialects.autoresearch import compiled, records
 from ledger.dialects.base import Dialect

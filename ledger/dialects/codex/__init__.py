@@ -1,4 +1,4 @@
-"""The `codex` protocol: run.json, and the events of its history (PROTOCOLS 4)."""
+"""The `codex` protocol: run.json, and the events of its history (protocols.md 4)."""
 
 from ledger.dialects.base import Dialect, same
 from ledger.dialects.codex import records

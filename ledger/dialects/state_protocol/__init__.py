@@ -1,4 +1,4 @@
-"""The `state-protocol` protocol: config with a schema version, results, decisions (PROTOCOLS 3)."""
+"""The `state-protocol` protocol: config with a schema version, results, decisions (protocols.md 3)."""
 
 from ledger.dialects.base import Dialect, same
 from ledger.dialects.state_protocol import records

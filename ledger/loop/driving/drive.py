@@ -1,4 +1,4 @@
-"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (PROTOCOLS 7)."""
+"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (protocols.md 7)."""
 
 import time
 from collections.abc import Callable

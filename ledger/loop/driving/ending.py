@@ -1,4 +1,4 @@
-"""How a loop ends: which marker its log gets, and the status that it prints (PROTOCOLS 7)."""
+"""How a loop ends: which marker its log gets, and the status that it prints (protocols.md 7)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The example hooks that come with the program: scripts to start from, one for each pattern (PROTOCOLS 7)."""
+"""The example hooks that come with the program: scripts to start from, one for each pattern (protocols.md 7)."""
 
 import os
 from pathlib import Path

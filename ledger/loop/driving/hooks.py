@@ -1,4 +1,4 @@
-"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent something (PROTOCOLS 7).
+"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent things (protocols.md 7).
 
 A hook gets one JSON line on its standard input, and the log's path in `LEDGER_LOG`.
 """

@@ -1,4 +1,4 @@
-"""`ledger run`: one iteration on the working tree, from the verdict to the last check (PROTOCOLS 7)."""
+"""`ledger run`: one iteration on the working tree, from the verdict to the last check (protocols.md 7)."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""Keep or discard: what one measured change came to (PROTOCOLS 7)."""
+"""Keep or discard: what one measured change came to (protocols.md 7)."""
 
 from collections.abc import Mapping
 from decimal import Decimal

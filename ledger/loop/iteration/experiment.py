@@ -1,4 +1,4 @@
-"""One iteration: commit, measure, check, decide, log, revert, verify (PROTOCOLS 7).
+"""One iteration: commit, measure, check, decide, log, revert, verify (protocols.md 7).
 
 Each step looks whether it is done before it does anything, by the journal and by the repository; so the way from any
 half-done state to the end is the same way.

@@ -1,4 +1,4 @@
-"""What an agent must leave alone, and what becomes of it where it did not: the log, HEAD, the branch (PROTOCOLS 7)."""
+"""What an agent must leave alone, and what becomes of it if it did not: the log, HEAD, the branch (protocols.md 7)."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which files an experiment may change: those in scope, and never those off limits (PROTOCOLS 7)."""
+"""Which files an experiment may change: those in scope, and never those off limits (protocols.md 7)."""
 
 import os
 from collections.abc import Iterable, Iterator

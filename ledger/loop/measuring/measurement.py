@@ -1,4 +1,4 @@
-"""Measuring: the benchmark and the checks of a session, run within their time, and what they came to (PROTOCOLS 7)."""
+"""Measuring: the benchmark and checks of a session, run within their time, and what they came to (protocols.md 7)."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Start a session: its files, its header, its `running` marker; on a log that is there a new segment (PROTOCOLS 7)."""
+"""Start a session: its files, header and `running` marker; on a log that is there a new segment (protocols.md 7)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Start a codex run: run.json, and the baseline event from a real measurement (PROTOCOLS 4, 7)."""
+"""Start a codex run: run.json, and the baseline event from a real measurement (protocols.md 4, 7)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Take a session up again on what its log says (PROTOCOLS 7): is the kept work there, is the prompt there."""
+"""Take a session up again on what its log says (protocols.md 7): is the kept work there, is the prompt there."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The files that a session starts with, and what a start made (PROTOCOLS 7). Files that are there are kept."""
+"""The files that a session starts with, and what a start made (protocols.md 7). Files that are there are kept."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a session is to be about, as `init` was told: checked before anything is written (PROTOCOLS 2-4, 7)."""
+"""What a session is to be about, as `init` was told: checked before anything is written (protocols.md 2-4, 7)."""
 
 import re
 from collections.abc import Sequence
@@ -152,7 +152,7 @@ def header(plan: SessionPlan, now_ms: int) -> dict[str, Any]:
 
 
 def run_json(plan: SessionPlan, run_id: str, repo: str, branch: str, timeout: float, now_ms: int) -> dict[str, Any]:
-    """Make the run.json of a codex run (PROTOCOLS 4); `timeout` is in seconds."""
+    """Make the run.json of a codex run (protocols.md 4); `timeout` is in seconds."""
     return {
         "schema_version": 1,
         "run_id": run_id,
