@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ledger.mirror.place import Place, mirror_path
-from tests import cli, postgres
-from tests.mirroring import Mirror, mirror_at
-from tests.programs import need, pytest_configure, pytest_runtest_setup, pytest_sessionfinish  # noqa: F401 - hooks
+from ledger.mirror.location import Location, mirror_location
+from tests.support import cli, postgres
+from tests.support.mirroring import Mirror, mirror_at
+from tests.support.programs import need, pytest_configure, pytest_runtest_setup, pytest_sessionfinish  # noqa: F401 - hooks
 
 # Under nohup, or in the background of a script, SIGINT is ignored, and every child would ignore it too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -39,12 +39,12 @@ def server() -> Iterator[postgres.Postgres]:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Place]:
+def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Location]:
     """Give what makes a place for a mirror: a file in a folder, or a database of the server."""
     if request.param == "sqlite":
         return lambda folder: folder / "mirror.db"
     server: postgres.Postgres = request.getfixturevalue("server")
-    return lambda _: mirror_path(server.database())
+    return lambda _: mirror_location(server.database())
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def mirror(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+def mirror(new_mirror: Callable[[Path], Location], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ledger import __version__
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 from ledger.cli.options import mute
-from ledger.errors import LedgerError
-from ledger.source import show_path
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from ledger import render
-from ledger.appending import lock_of, locked
+from ledger.base.errors import LedgerError
+from ledger.base.locks import lock_of, locked
 from ledger.cli.options import heard, one_log, shown, stdout_text
-from ledger.errors import LedgerError
-from ledger.log import Log
-from ledger.loop.history import read
-from ledger.loop.session import Session, here, of_log
-from ledger.source import STDIN
+from ledger.log.source import STDIN
+from ledger.reading.whole_log import Log
+from ledger.session.files import Session, here, of_log
+from ledger.session.history import read
+from ledger.telling import findings
 
 
 def _session(log: str | None) -> Session:
@@ -28,7 +28,7 @@ def _session(log: str | None) -> Session:
 
 def _finish(log: Log) -> None:
     """Tell a log's errors on stderr, and end with the status that says whether it has any."""
-    for line in render.lines_of(log.path, [found for found in log.diagnostics if found.is_error]):
+    for line in findings.lines_of(log.path, [found for found in log.diagnostics if found.is_error]):
         click.echo(line, err=True)
     if not log.ok:
         name = shown(log.path or STDIN)
@@ -41,16 +41,16 @@ def _finish(log: Log) -> None:
 def brief(log: str | None) -> None:
     """Brief an agent that has lost its context: goal, prompt, rules, runs, dead ends, what to do now.
 
-    The last 50 runs are told without loss, those before summarised. Texts queued by `ledger steer` open it and stay
-    queued. If the log has errors the brief says so first, and the exit status is 1.
+    The brief tells the last 50 runs without loss, and sums up those before. Texts queued by `ledger steer` open it, and
+    stay queued. If the log has errors, the brief says so first, and the exit status is 1.
 
     \b
     Example:
       ledger brief .auto/log.jsonl
     """
-    from ledger.loop.brief import brief as write
-    from ledger.loop.judging import judge_session
-    from ledger.loop.steer import pending
+    from ledger.session.messages import pending
+    from ledger.session.standing import judge_session
+    from ledger.telling.brief import brief as write
 
     session = _session(log)
     history = read(session.log)
@@ -66,14 +66,14 @@ def brief(log: str | None) -> None:
 def snapshot(log: str | None) -> None:
     """Write AUTORESEARCH_STATE.json and autoresearch-dashboard.md beside the log.
 
-    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors they
-    say so, and the exit status is 1.
+    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors,
+    they say so, and the exit status is 1.
 
     \b
     Example:
       ledger snapshot .auto/log.jsonl
     """
-    from ledger.loop.snapshot import write
+    from ledger.telling.snapshots import write
 
     session = _session(log)
     with locked(lock_of(session.log)):
@@ -97,7 +97,7 @@ def steer(text: tuple[str, ...]) -> None:
       ledger steer leave the tokeniser alone, the reader is slow
       ledger steer - < advice.md
     """
-    from ledger.loop.steer import MOST_BYTES, USER, add
+    from ledger.session.messages import MOST_BYTES, USER, add
 
     session = here(Path.cwd())
     said = " ".join(text)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from ledger import render
+from ledger.base.errors import LedgerError
 from ledger.cli.options import dialect_option, format_option, heard, logs_of, stdout_text
-from ledger.diagnostics import Diagnostic
-from ledger.errors import LedgerError
-from ledger.log import Log, read_log
-from ledger.reader import MOST_ALIKE
+from ledger.log.diagnostics import Diagnostic
+from ledger.reading.reader import MOST_ALIKE
+from ledger.reading.whole_log import Log, read_log
 from ledger.rules import RULES, by_code
+from ledger.telling import findings
 
 MANY = 20_000
 """More findings than these and `check` looks for no fixes, which takes twice as long as checking, and seconds then."""
@@ -66,8 +66,8 @@ def _with_fixes(path: Path, dialect: str | None, found: list[Diagnostic], *, who
     """
     if not found or len(found) > (MOST_ALIKE if whole else MANY):
         return found
+    from ledger.repair.log_text import Text
     from ledger.repair.plan import fixable, with_fixes
-    from ledger.repair.text import Text
 
     return with_fixes(Text.read(path, dialect), found) if fixable(found) else found
 
@@ -86,9 +86,9 @@ def _codes(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _WRITERS = {
-    "text": render.diagnostics_text,
-    "json": render.diagnostics_json,
-    "github": render.diagnostics_github,
+    "text": findings.diagnostics_text,
+    "json": findings.diagnostics_json,
+    "github": findings.diagnostics_github,
 }
 
 
@@ -109,4 +109,4 @@ def explain(code: str | None) -> None:
     known = RULES.get(code.upper()) or next((rule for rule in RULES.values() if rule.name == code.lower()), None)
     if known is None:
         raise click.UsageError(f"no rule has the code {code}; ledger explain lists them")
-    click.echo(render.explain(known), nl=False)
+    click.echo(findings.explain(known), nl=False)

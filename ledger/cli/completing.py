@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
+from ledger.base.text import plain
 from ledger.cli.candidates import Suggested, candidates_of
-from ledger.terminal import plain
 
 _UNSAFE = re.compile(r"[^\w@%+=:,./-]")
 

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import sync_log
+from ledger.mirror.sync_one import sync_log
 
 
 def follow(log: Path, db: str | None) -> str | None:
     """Take a log's new content, if the mirror holds the log; give what stood in the way, None if nothing did."""
     try:
-        path = mirror_path(db)
+        path = mirror_location(db)
         if isinstance(path, Path) and not path.exists():
             return None
         with open_writer(path) as connection:

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from ledger.base.errors import LedgerError
+from ledger.base.text import plain
 from ledger.cli.options import one_log, shown, stdout_text
-from ledger.errors import LedgerError
-from ledger.loop import examples as patterns
-from ledger.loop.history import read
-from ledger.loop.hooks import fire, payload
-from ledger.loop.session import Session, here, of_log
-from ledger.terminal import plain
+from ledger.loop.driving import hook_examples as patterns
+from ledger.loop.driving.hooks import fire, payload
+from ledger.session.files import Session, here, of_log
+from ledger.session.history import read
 
 
 @click.group()

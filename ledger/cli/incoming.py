@@ -4,15 +4,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledger import accepted
-from ledger.accepted import Decision, Key
-from ledger.errors import LedgerError
-from ledger.loop.git import Git
+from ledger.base.errors import LedgerError
+from ledger.loop.git.repository import Git
+from ledger.reading import accepted
+from ledger.reading.accepted import Acceptance, Key
 
 _HEAD = "GITHEAD_"
 
 
-def decisions_on(path: str) -> dict[Key, Decision]:
+def decisions_on(path: str) -> dict[Key, Acceptance]:
     """Read the decisions on a log, named from the repository's top, which is the current folder for a merge driver.
 
     Those of our branch stand in the working tree; those of the other are still in its commits. Raises LedgerError for

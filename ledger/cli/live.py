@@ -12,13 +12,13 @@ from typing import Self
 
 import click
 
-from ledger.terminal import plain
+from ledger.base.text import plain
 
 _PERIOD = 0.5
 _CLEAR = "\r\033[K"
 
 
-class Line:
+class ProgressLine:
     """Keep a line like `measuring 0:34` at the end of stderr, where that is a terminal; one may go away meanwhile."""
 
     def __init__(self) -> None:

@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
+from ledger.base.paths import show_path
 from ledger.cli import values
-from ledger.cli.live import Line
+from ledger.cli.live import ProgressLine
 from ledger.cli.options import heard, stdout_text
 from ledger.cli.report import run_report, session_of, tell_hook
-from ledger.loop.attempt import Limits, Listener, attempt
-from ledger.loop.background import OUTPUT, ask_to_stop, check_free, detach, is_urgent, last_agent, registered
-from ledger.loop.entry import Entry
-from ledger.loop.history import History
-from ledger.loop.journal import Wishes
-from ledger.loop.session import Session
-from ledger.source import show_path
+from ledger.loop.by_hand import Appended
+from ledger.loop.driving.background import OUTPUT, ask_to_stop, check_free, detach, is_urgent, last_agent, registered
+from ledger.loop.iteration.attempt import Limits, Listener, attempt
+from ledger.loop.iteration.journal import Wishes
+from ledger.session.files import Session
+from ledger.session.history import History
 
 log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
 hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the hooks.")
@@ -33,10 +33,15 @@ limit_option = click.option(
 @click.option("--description", metavar="TEXT", help="What was tried; the commit and the log say it.")
 @click.option("--baseline", is_flag=True, help="Measure the unchanged tree as the segment's first run.")
 @click.option("--asi", multiple=True, metavar="JSON|KEY=VALUE", help="What was learned; may be given more than once.")
-@click.option("--keep-equal", default="", metavar="REASON", help="Keep an equal metric, as for simpler code.")
-@click.option("--discard", default="", metavar="REASON", help="Discard it whatever the metric.")
 @click.option(
-    "--max-regress", multiple=True, metavar="NAME=PCT", help="Discard it if a secondary metric rises by more."
+    "--keep-equal", default="", metavar="REASON", help="Keep the run if the metric is equal, as for simpler code."
+)
+@click.option("--discard", default="", metavar="REASON", help="Discard the run whatever the metric.")
+@click.option(
+    "--max-regress",
+    multiple=True,
+    metavar="NAME=PCT",
+    help="Discard the run if the secondary metric NAME rises by more than PCT %.",
 )
 @repeat_option
 @limit_option
@@ -48,20 +53,20 @@ def run(
 ) -> None:  # fmt: skip
     """Do one iteration on the working tree: commit, measure, check, decide, log, revert what is not kept.
 
-    A negative PCT bounds the fall of a metric of which more is better. An iteration that was killed is finished or
-    undone first. The exit status is 0 whatever the run came to, and 2 if it could not be done.
+    An iteration that was killed is finished or undone first. The exit status is 0 whatever the run came to, and 2 if it
+    could not be done. A negative PCT bounds the fall of a metric of which more is better.
 
     \b
     Example:
       ledger run --baseline
       ledger run --description "Inline hot loop" --asi hypothesis="fewer calls" --max-regress memory_mb=50
     """
-    from ledger.loop.interrupt import prompt
+    from ledger.loop.driving.interrupt import prompt
 
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_of(log), not no_hooks
     check_free(session)
-    with Line() as line, prompt():
+    with ProgressLine() as line, prompt():
         listener = Listener(
             line.say,
             line.step,
@@ -92,7 +97,7 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _before(session: Session, history: History, line: Line) -> None:
+def _before(session: Session, history: History, line: ProgressLine) -> None:
     """Fire the before-hook of an iteration and print what it says."""
     with line.away(), heard():
         tell_hook(session, history, "before")
@@ -139,7 +144,7 @@ def loop(
       ledger loop --agent 'my-agent < "$LEDGER_BRIEF"' --max-iterations 50
       ledger loop --resume --detach
     """
-    from ledger.loop.drive import Plan
+    from ledger.loop.driving.drive import LoopOptions
 
     session = session_of(log)
     command = agent or (last_agent(session) if resume else None)
@@ -150,17 +155,17 @@ def loop(
     check_free(session)
     if resume:
         _check_resume(session)
-    plan = Plan(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks, resume)
+    plan = LoopOptions(command, max_iterations, minutes, agent_timeout, repeat, not no_hooks, resume)
     _detach(session, plan, log) if detached else _drive(session, plan)
 
 
 def _drive(session: Session, plan: Any) -> None:
     """Be the loop."""
-    from ledger.loop.drive import Ears, drive
-    from ledger.loop.ending import Ending
-    from ledger.loop.interrupt import patient
+    from ledger.loop.driving.drive import Ears, drive
+    from ledger.loop.driving.ending import Ending
+    from ledger.loop.driving.interrupt import patient
 
-    with registered(session, plan.agent) as place, Line() as line:
+    with registered(session, plan.agent) as place, ProgressLine() as line:
         ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))
         try:
             with patient(line.shout, lambda: is_urgent(session)) as wish:
@@ -173,15 +178,15 @@ def _drive(session: Session, plan: Any) -> None:
 
 
 def _tell_ending(session: Session, status: str) -> None:
-    from ledger.loop.history import read
-    from ledger.loop.summary import summary
+    from ledger.session.history import read
+    from ledger.telling.session_summary import summary
 
     with heard():
         click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
         click.echo(f"Status: {status}", file=stdout_text())
 
 
-def _logged(session: Session, entry: Entry, line: Line, *, hooks: bool) -> None:
+def _logged(session: Session, entry: Appended, line: ProgressLine, *, hooks: bool) -> None:
     with line.away(), heard():
         run_report(entry, session, hooks=hooks)
 
@@ -196,7 +201,7 @@ def _detach(session: Session, plan: Any, log: str | None) -> None:
 
 
 def _check_resume(session: Session) -> None:
-    from ledger.loop.resume import resume
+    from ledger.loop.start.resume import resume
 
     for said in resume(session):
         click.echo(f"ledger: {said}", err=True)

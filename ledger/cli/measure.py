@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import click
 
+from ledger.base.errors import LedgerError
+from ledger.base.numbers import Number
+from ledger.base.text import plain
 from ledger.cli.options import format_option, heard, one_log, shown, stdout_text
-from ledger.errors import LedgerError
-from ledger.jsontext import dump
-from ledger.loop import measure as measuring
-from ledger.loop.history import read
-from ledger.loop.measure import Checked, Measurement
-from ledger.loop.metrics import Metrics
-from ledger.loop.remembered import remember
-from ledger.loop.session import OUTPUT, Session, log_here, of_log
-from ledger.loop.settings import find
-from ledger.numbers import Number
-from ledger.source import run_json_of
-from ledger.terminal import plain
+from ledger.log.jsontext import dump
+from ledger.log.source import run_json_of
+from ledger.loop.measuring import measurement as measuring
+from ledger.loop.measuring.last_measurement import remember
+from ledger.loop.measuring.measurement import Checked, Measurement
+from ledger.loop.measuring.metric_lines import Metrics
+from ledger.session.files import OUTPUT, Session, log_here, of_log
+from ledger.session.history import read
+from ledger.session.settings import find
 
 
 def _seconds(text: str) -> float:
@@ -56,7 +56,7 @@ class _Done(NamedTuple):
     is_flag=False,
     flag_value="",
     metavar="[NAME]",
-    help="Run nothing: find METRIC lines, or NAME's, on stdin.",
+    help="Run nothing: read METRIC lines, or NAME's, from stdin.",
 )
 @format_option("text", "json", default="text")
 def measure(
@@ -67,7 +67,7 @@ def measure(
 
     The metrics are printed as METRIC lines, the primary one first; whatever else there is to say goes to stderr. The
     exit status is 1 if the measurement or the checks fail. In a codex session the metric command of run.json is run,
-    and its guard with --checks. Outside a session it takes a CMD.
+    and its guard with --checks. Outside a session CMD is required.
 
     \b
     Example:

@@ -8,16 +8,16 @@ from typing import IO
 
 import click
 
-from ledger import render
+from ledger.base.errors import LedgerError
+from ledger.base.text import plain
 from ledger.cli.options import one_log, replace_file, shown
 from ledger.cli.spare import check_spare
-from ledger.errors import LedgerError
+from ledger.log.source import STDIN, open_log, run_json_of
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
-from ledger.sidefile import mode_beside
-from ledger.source import STDIN, open_log, run_json_of
-from ledger.terminal import plain
+from ledger.reading.side_files import mode_beside
+from ledger.telling import findings
 
 _LISTED = 12
 
@@ -29,15 +29,16 @@ _LISTED = 12
 def merge(logs: tuple[str, ...], output: str | None, driver: bool) -> None:
     """Merge two logs of one session that went apart, on branches or in worktrees.
 
-    What both begin with stands once, then come the records of both by time. No record is lost. Where both count on
-    from the same run number, runs are renumbered in the merged order, and their decisions with them; a segment that one
-    of them opened stays whole. Every other byte stays as it is. What was renumbered is told on standard error.
+    The records that both begin with stand once. After them come the records of both by time. No record is lost. Where
+    both count on from the same run number, runs are renumbered in the merged order, and their decisions with them; a
+    segment that one of them opened stays whole. Every other byte stays as it is. Standard error tells what was
+    renumbered.
 
     Two logs that cannot both be true, or one with errors, are a conflict: exit 1, and nothing is written. A codex
-    history is replayed event by event, so of two the one must only continue the other.
+    history is replayed event by event, so one of the two must be a continuation of the other.
 
     \b
-    Git calls it for logs of its branches after
+    Git calls it for logs on its branches after these commands:
       echo 'autoresearch.jsonl merge=ledger' >> .gitattributes
       echo '.auto/log.jsonl merge=ledger' >> .gitattributes
       echo '*.accepted.jsonl merge=union' >> .gitattributes
@@ -106,7 +107,7 @@ def _target(output: str | None, sides: tuple[Side, Side]) -> Path | None:
 def _refuse(sides: list[Side]) -> None:
     """Say on standard error what is wrong with logs that have errors, and end with exit status 1 if there are any."""
     for side in sides:
-        for line in render.lines_of(side.path, side.errors):
+        for line in findings.lines_of(side.path, side.errors):
             click.echo(line, err=True)
         click.echo(f"refused: {side.name} has errors; run ledger repair on it first, nothing was written", err=True)
     if sides:
@@ -140,10 +141,10 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
         )
         yield f"{said} line {one.now}; see ledger check, and accept it again"
     if merged.twins:
-        count = render.counted(merged.twins, "record")
+        count = findings.counted(merged.twins, "record")
         yield f"{count} behind the common beginning in both logs, and once in the merged one"
     if merged.lost:
-        count = render.counted(merged.lost, "record")
+        count = findings.counted(merged.lost, "record")
         yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
+from ledger.log.source import find_logs, run_json_of, session_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import Place, mirror_path, show
+from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
-from ledger.source import canonical, find_logs, run_json_of, session_log, show_path
 
 
-def existing_mirror(db: str | None) -> Place:
+def existing_mirror(db: str | None) -> Location:
     """Say where the mirror is. Raises LedgerError if there is none yet."""
-    place = mirror_path(db)
+    place = mirror_location(db)
     if isinstance(place, Path):
         there = place.exists()
     else:
@@ -27,14 +28,14 @@ def existing_mirror(db: str | None) -> Place:
     return place
 
 
-def _none_yet(place: Place) -> LedgerError:
+def _none_yet(place: Location) -> LedgerError:
     return LedgerError(f"there is no mirror at {show(place)} yet; run ledger sync")
 
 
 @contextmanager
 def reading_mirror(db: str | None) -> Iterator[Raw]:
     """Open the mirror as it is now: what other commands write meanwhile is not seen."""
-    place = mirror_path(db)
+    place = mirror_location(db)
     with open_reader(place) as connection:
         if connection is None:
             raise _none_yet(place)
@@ -42,14 +43,14 @@ def reading_mirror(db: str | None) -> Iterator[Raw]:
             yield driver(connection)
 
 
-def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.Session]:
+def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.StoredSession]:
     """Find the sessions that arguments name; without arguments the current folder's."""
     if every and logs:
         raise click.UsageError("name logs, or use --all, not both")
     sessions = store.every(raw)
     if every:
         return sessions
-    chosen: list[store.Session] = []
+    chosen: list[store.StoredSession] = []
     for name in logs or (str(session_log(Path.cwd())),):
         ids = store.matching(raw, (name,)) or [i for log in _below(name) for i in store.matching(raw, (str(log),))]
         if not ids:
@@ -62,7 +63,7 @@ def _below(name: str) -> list[Path]:
     return [path for path in find_logs((name,)) if path is not None] if Path(name).is_dir() else []
 
 
-def kept_files(raw: Raw, mirror: Place) -> dict[object, str]:
+def kept_files(raw: Raw, mirror: Location) -> dict[object, str]:
     """Name the files that must not be lost, by all that they are known by."""
     suffixes = ("", "-wal", "-shm", "-journal") if isinstance(mirror, Path) else ()
     files = {Path(f"{canonical(Path(str(mirror)))}{suffix}"): "the mirror itself" for suffix in suffixes}

@@ -10,10 +10,11 @@ from typing import IO, Any, TextIO, TypeVar
 
 import click
 
-from ledger.errors import LedgerError
-from ledger.loop.session import log_here
-from ledger.source import canonical, find_logs, show_path
-from ledger.terminal import near
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
+from ledger.base.text import near
+from ledger.log.source import find_logs
+from ledger.session.files import log_here
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

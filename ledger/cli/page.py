@@ -8,10 +8,11 @@ from typing import IO, Any
 
 import click
 
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical
+from ledger.base.times import now_ms, parse_iso
 from ledger.cli.options import db_option, dialect_option, one_log, replace_file, shown
-from ledger.errors import LedgerError
-from ledger.source import STDIN, canonical, open_log, run_json_of
-from ledger.times import now_ms, parse_iso
+from ledger.log.source import STDIN, open_log, run_json_of
 
 _DATABASE = b"SQLite format 3\0"
 
@@ -35,7 +36,9 @@ Data = Mapping[str, Any]
     metavar="TIME",
     help="With --compare: only sessions active at or before this time (UTC); a date means the whole day.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where to; - is standard output, the default but on a terminal.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Where to; - is standard output, the default unless that is a terminal."
+)
 @dialect_option
 @db_option
 def report(
@@ -44,7 +47,7 @@ def report(
 ) -> None:  # fmt: skip
     """Write a log, or a comparison of sessions, as one HTML page that needs no network.
 
-    LOG is read itself; without it the current folder's session is. The page of a log with errors says so, shows what
+    It reads LOG itself; without LOG, the current folder's session. If a log has errors, its page says so and shows what
     could be read, and the exit status is 1. --compare reads the mirror.
 
     \b
@@ -111,22 +114,21 @@ def _is_database(path: Path) -> bool:
 
 def _log(argument: str | None, dialect: str | None) -> tuple[Data, list[Path]]:
     """Read a log and make its report."""
-    from ledger.report.account import read
+    from ledger.report.account import read, verdict_on
     from ledger.report.data import report as made
-    from ledger.report.judging import judged
 
     path = one_log(argument)
     with open_log(path) as file:
         account = read(file, path, dialect)
-    return made(account, judged(account, path, now_ms())), [] if path is None else [path, run_json_of(path)]
+    return made(account, verdict_on(account, path, now_ms())), [] if path is None else [path, run_json_of(path)]
 
 
 def _mirrored(db: str | None, names: tuple[str, ...], log: str | None, dialect: str | None) -> tuple[Data, list[Path]]:
     """Make the report of a mirrored session, from the bytes that the mirror holds."""
     from ledger.cli.mirrored import named_sessions, reading_mirror
+    from ledger.report.account import verdict_on
     from ledger.report.data import report as made
-    from ledger.report.judging import judged
-    from ledger.report.mirrored import read_stored
+    from ledger.report.from_mirror import read_stored
 
     if log is not None:
         raise click.UsageError("name a log or a --session, not both")
@@ -136,7 +138,7 @@ def _mirrored(db: str | None, names: tuple[str, ...], log: str | None, dialect: 
             raise click.UsageError(f"{', '.join(names)} means {len(found)} sessions; name one, or --compare them")
         account = read_stored(raw, found[0], dialect)
     path = None if found[0].away else found[0].file
-    return made(account, judged(account, path, now_ms())), [found[0].file]
+    return made(account, verdict_on(account, path, now_ms())), [found[0].file]
 
 
 def _comparison(

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from ledger.base.errors import LedgerError
 from ledger.cli.options import stdout_text
-from ledger.errors import LedgerError
-from ledger.repair.plan import Item, Plan, safe_items, select
-from ledger.repair.show import context_lines, item_lines, plan_lines
-from ledger.repair.text import Text
+from ledger.repair.log_text import Text
+from ledger.repair.plan import Item, RepairPlan, safe_items, select
+from ledger.repair.plan_shown import context_lines, item_lines, plan_lines
 
 WAYS = ("apply", "safe", "select", "review")
 """The options that pick items to carry out."""
@@ -20,7 +20,7 @@ _HELP = (
 )
 
 
-def pick(path: Path, text: Text, plan: Plan, way: str, asked: dict[str, Any]) -> list[Item]:
+def pick(path: Path, text: Text, plan: RepairPlan, way: str, asked: dict[str, Any]) -> list[Item]:
     """Give the items to carry out. Raises LedgerError if somebody has to be asked and nobody answers."""
     if way == "select":
         return select(plan, asked["select"])
@@ -31,7 +31,7 @@ def pick(path: Path, text: Text, plan: Plan, way: str, asked: dict[str, Any]) ->
     return plan.items
 
 
-def _safe(path: Path, text: Text, plan: Plan, yes: bool) -> list[Item]:
+def _safe(path: Path, text: Text, plan: RepairPlan, yes: bool) -> list[Item]:
     items = safe_items(plan)
     if items:
         for line in plan_lines(path, plan._replace(items=items, left=[]), text):
@@ -41,7 +41,7 @@ def _safe(path: Path, text: Text, plan: Plan, yes: bool) -> list[Item]:
     return items
 
 
-def _review(text: Text, plan: Plan) -> list[Item]:
+def _review(text: Text, plan: RepairPlan) -> list[Item]:
     """Ask about one item after the other."""
     chosen: list[Item] = []
     skipped: set[str] = set()

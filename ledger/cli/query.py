@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ledger.base.text import plain
 from ledger.cli.options import db_option, format_option, stdout_text
 from ledger.cli.rows import filter_options, filters
 from ledger.cli.screen import screen_of
@@ -15,13 +16,12 @@ from ledger.cli.trend import trend_of
 from ledger.cli.watch import watched
 from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
-from ledger.mirror import queries, typed
+from ledger.mirror import adhoc, queries
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.views import View, by_name
-from ledger.screen import Screen
-from ledger.terminal import plain
+from ledger.telling.screen import Screen
 
 Above = Callable[[Sequence[Sequence[Any]], Screen], str]
 """Make lines of text from the rows that a table is going to show."""
@@ -52,9 +52,9 @@ def _make(view: View, *extra: Callable[[Any], Any], more: tuple[str, ...] = ()) 
 
 @contextmanager
 def _reading(db: str | None) -> Iterator[Raw | None]:
-    with open_reader(mirror_path(db)) as connection:
+    with open_reader(mirror_location(db)) as connection:
         if connection is None:
-            click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
+            click.echo(f"note: there is no mirror at {show(mirror_location(db))} yet; run ledger sync", err=True)
         yield None if connection is None else driver(connection)
 
 
@@ -109,8 +109,8 @@ def sql(statement: str, db: str | None, format_name: str, timeout: float) -> Non
       ledger sql "SELECT path, count(*) AS findings FROM findings GROUP BY path"
     """
     with _reading(db) as raw, watched(timeout) as watch:
-        columns, rows = typed.select(raw, statement, timeout) if raw is not None else ((), iter(()))
+        columns, rows = adhoc.select(raw, statement, timeout) if raw is not None else ((), iter(()))
         if format_name not in _BY_ROWS:
-            rows = typed.held(rows)
+            rows = adhoc.held(rows)
         if columns or format_name == "json":  # any other format would write an empty header
             _write(format_name, columns, watch.until_read(rows))

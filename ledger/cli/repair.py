@@ -8,31 +8,31 @@ from typing import Any
 
 import click
 
-from ledger import accepted, render
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical
 from ledger.cli.options import db_option, dialect_option, heard, one_log, replace_file, shown, stdout_text
 from ledger.cli.picking import WAYS, pick
 from ledger.cli.spare import check_spare
-from ledger.errors import LedgerError
-from ledger.repair import apply, show
-from ledger.repair.carry import Outcome
-from ledger.repair.ended import ended
-from ledger.repair.fixers import Options
-from ledger.repair.plan import Item, Plan, foreign, has_numbers, make_plan, safe_items, select
+from ledger.log.source import STDIN
+from ledger.reading import accepted
+from ledger.reading.side_files import mode_beside
+from ledger.repair import apply, plan_shown
+from ledger.repair.carried_out import FixedLog
+from ledger.repair.ended_decisions import ended
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text
+from ledger.repair.plan import Item, RepairPlan, foreign, has_numbers, make_plan, safe_items, select
 from ledger.repair.planfile import plan_bytes, read_plan
-from ledger.repair.records import backup_of
-from ledger.repair.text import Text
-from ledger.sidefile import mode_beside
-from ledger.source import STDIN, canonical
+from ledger.repair.repairs_made import backup_of
+from ledger.telling import findings
 
 
 @click.command()
 @click.argument("log", required=False)
 @click.option("--plan", metavar="FILE", help="Write the plan as JSON, for --apply.")
 @click.option("--apply", metavar="FILE", help="Carry out all items of a plan that --plan wrote.")
-@click.option("--safe", is_flag=True, help="Carry out the safe items, once you said yes to them.")
-@click.option(
-    "--select", multiple=True, metavar="ITEMS", help="Carry out these: numbers of items, codes or groups (L1)."
-)
+@click.option("--safe", is_flag=True, help="Carry out the safe items, after asking you.")
+@click.option("--select", multiple=True, metavar="ITEMS", help="Carry out these items: numbers, codes or groups (L1).")
 @click.option("--review", is_flag=True, help="Ask about one item after the other.")
 @click.option("--undo", is_flag=True, help="Bring back what the log was before its last repair.")
 @click.option("--yes", is_flag=True, help="With --safe: do not ask.")
@@ -49,7 +49,7 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
     """Show what would put a log right; change it only if asked to.
 
     By itself it prints a numbered plan with diffs and changes nothing (exit 1 if the log has errors). A repair keeps
-    the original beside the log as NAME.HASH.bak, is written down in NAME.repairs.jsonl, and the mirror follows.
+    the original beside the log as NAME.HASH.bak, and is written down in NAME.repairs.jsonl. The mirror follows.
 
     \b
     Example:
@@ -103,13 +103,13 @@ _MEANT = {
 """The ways in which an option means something; a plan that is applied says by itself what it was made with."""
 
 
-def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, Plan]:
+def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, RepairPlan]:
     """Read the log, and make the plan or read the one that is to be applied."""
     text = Text.read(path, dialect)
     return text, _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
 
 
-def _read_plan(path: Path, text: Text, file: Path) -> Plan:
+def _read_plan(path: Path, text: Text, file: Path) -> RepairPlan:
     """Read a plan; it is for a person to take items out of, and not to bring in what no fixer made."""
     plan = read_plan(file)
     if apply.is_for(plan, text):
@@ -123,12 +123,12 @@ def _read_plan(path: Path, text: Text, file: Path) -> Plan:
     return plan
 
 
-def _plan(path: Path, text: Text, asked: dict[str, Any]) -> Plan:
+def _plan(path: Path, text: Text, asked: dict[str, Any]) -> RepairPlan:
     said = {name: asked[name] for name in Options._fields if asked.get(name) is not None}
     return make_plan(text, accepted.mark(path, text.diagnostics), Options(**said))
 
 
-def _anew(path: Path, seen: Plan, asked: dict[str, Any], text: Text) -> apply.Choice:
+def _anew(path: Path, seen: RepairPlan, asked: dict[str, Any], text: Text) -> apply.Choice:
     """Plan for a log that was written to since, and pick the same; numbers must mean the items that they meant."""
     plan = _plan(path, text, asked)
     if not asked["select"]:
@@ -143,7 +143,7 @@ def _anew(path: Path, seen: Plan, asked: dict[str, Any], text: Text) -> apply.Ch
     return plan, items
 
 
-def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
+def _show(path: Path, text: Text, plan: RepairPlan, plan_file: str | None) -> None:
     """Print the plan, or write it to a file, and exit as a dry run does."""
     with heard():
         if plan_file == STDIN:
@@ -153,11 +153,11 @@ def _show(path: Path, text: Text, plan: Plan, plan_file: str | None) -> None:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_spare(Path(plan_file))
             replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
-            count = render.counted(len(plan.items), "item")
+            count = findings.counted(len(plan.items), "item")
             verb = "is" if len(plan.items) == 1 else "are"
             click.echo(f"{count} {verb} planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
-            for line in show.plan_lines(path, plan, text):
+            for line in plan_shown.plan_lines(path, plan, text):
                 click.echo(line, file=stdout_text())
             if plan.items:
                 click.echo("\nnothing was changed; --safe, --select, --review or --apply does that", err=True)
@@ -169,7 +169,7 @@ def _status(path: Path, text: Text) -> int:
 
 
 def _repair(
-    path: Path, plan: Plan, items: list[Item], dialect: str | None, db: str | None,
+    path: Path, plan: RepairPlan, items: list[Item], dialect: str | None, db: str | None,
     again: Callable[[Text], apply.Choice] | None,
 ) -> int:  # fmt: skip
     """Make the repair, and give the exit status: 1 if it was not made, or errors are left."""
@@ -181,7 +181,7 @@ def _repair(
         return _status(path, outcome.text)
     backup = shown(backup_of(path, outcome.before.data))
     with heard():
-        click.echo(f"repaired {shown(path)}: {render.counted(len(outcome.done), 'item')}; the original is {backup}")
+        click.echo(f"repaired {shown(path)}: {findings.counted(len(outcome.done), 'item')}; the original is {backup}")
     for one in ended(accepted.read(path), outcome):
         click.echo(
             f"warning: {one.code} was accepted of line {one.line}, which is another one now; see ledger check", err=True
@@ -193,7 +193,7 @@ def _repair(
     return left
 
 
-def _elsewhere(path: Path, plan: Plan, items: list[Item], dialect: str | None, output: str) -> int:
+def _elsewhere(path: Path, plan: RepairPlan, items: list[Item], dialect: str | None, output: str) -> int:
     """Write the repaired log to another file."""
     outcome = apply.repaired(path, plan, items, dialect)
     if not _told(path, outcome):
@@ -209,9 +209,9 @@ def _elsewhere(path: Path, plan: Plan, items: list[Item], dialect: str | None, o
     return _status(path, outcome.text)
 
 
-def _told(path: Path, outcome: Outcome) -> bool:
+def _told(path: Path, outcome: FixedLog) -> bool:
     """Say what a repair brings about beside what it fixes; false if it is not made."""
-    for line in render.lines_of(path, outcome.worse or outcome.revealed):
+    for line in findings.lines_of(path, outcome.worse or outcome.revealed):
         click.echo(line, err=True)
     if outcome.refusal is not None:
         click.echo(f"ledger: {outcome.refusal}, so nothing was changed", err=True)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
+from ledger.base.text import plain
 from ledger.cli.options import one_log, shown, stdout_text
-from ledger.jsontext import dump
-from ledger.loop.entry import Entry
-from ledger.loop.history import History
-from ledger.loop.session import Session, here, of_log
-from ledger.statustext import one_line
-from ledger.terminal import plain
+from ledger.log.jsontext import dump
+from ledger.loop.by_hand import Appended
+from ledger.session.files import Session, here, of_log
+from ledger.session.history import History
+from ledger.telling.status import one_line
 
 TABLE_EVERY = 5
 """Runs between two tables of the segment."""
@@ -22,7 +22,7 @@ def session_of(log: str | None) -> Session:
     return of_log(found) if found is not None else here(Path.cwd())
 
 
-def entry_report(session: Session, entry: Entry, *, dry: bool, hooks: bool) -> None:
+def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -> None:
     """Print what was appended, and fire the after-hook for a run."""
     out = stdout_text()
     if dry:
@@ -40,7 +40,7 @@ def entry_report(session: Session, entry: Entry, *, dry: bool, hooks: bool) -> N
         click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
 
 
-def run_report(entry: Entry, session: Session, *, hooks: bool) -> None:
+def run_report(entry: Appended, session: Session, *, hooks: bool) -> None:
     """Print what an iteration logged."""
     tell_warnings(session, entry)
     segment = entry.history.state.current()
@@ -55,7 +55,7 @@ def run_report(entry: Entry, session: Session, *, hooks: bool) -> None:
         table(entry)
 
 
-def tell_warnings(session: Session, entry: Entry) -> None:
+def tell_warnings(session: Session, entry: Appended) -> None:
     """Tell on stderr what the rules say of what was appended."""
     for found in entry.warnings:
         where = f"{shown(session.log)}:{found.line}:{found.column}"
@@ -68,7 +68,7 @@ def tell_hook(session: Session, history: History, stage: str) -> None:
     """Fire the hook of a stage and print what it says to the agent; what went wrong goes to stderr."""
     if not session.hook(stage).exists():
         return
-    from ledger.loop.hooks import fire
+    from ledger.loop.driving.hooks import fire
 
     fired = fire(session, history, stage)
     if fired and fired.text:
@@ -77,9 +77,9 @@ def tell_hook(session: Session, history: History, stage: str) -> None:
         click.echo(f"ledger: {plain(fired.problem)}", err=True)
 
 
-def table(entry: Entry) -> None:
+def table(entry: Appended) -> None:
     """Print the table of the segment."""
-    from ledger.loop.table import segment_table
+    from ledger.telling.run_table import segment_table
 
     click.echo(segment_table(entry.history), file=stdout_text(), nl=False)
 
@@ -89,6 +89,6 @@ def plain_lines(text: str) -> str:
     return "\n".join(map(plain, text.rstrip("\n").split("\n")))
 
 
-def _what(entry: Entry) -> str:
+def _what(entry: Appended) -> str:
     last = entry.records[-1]
     return str(last.get("state") or last.get("action") or last.get("event") or last.get("type"))

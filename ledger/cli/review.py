@@ -6,19 +6,19 @@ from typing import Any
 import click
 import orjson
 
-from ledger import accepted
-from ledger.accepted import Decision
-from ledger.appending import lock_of, locked
+from ledger.base.errors import LedgerError
+from ledger.base.locks import lock_of, locked
+from ledger.base.text import plain
+from ledger.base.times import iso, now_ms
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
-from ledger.diagnostics import Diagnostic
-from ledger.errors import LedgerError
-from ledger.render import counted, safe
-from ledger.repair.text import Text
+from ledger.log.diagnostics import Diagnostic
+from ledger.log.source import check_kind
+from ledger.reading import accepted
+from ledger.reading.accepted import Acceptance
+from ledger.reading.side_files import add_record, whoami
+from ledger.repair.log_text import Text
 from ledger.rules import RULES
-from ledger.sidefile import add_record, whoami
-from ledger.source import check_kind
-from ledger.terminal import plain
-from ledger.times import iso, now_ms
+from ledger.telling.findings import counted, safe
 
 _log_argument = click.argument("log", metavar="LOG")
 _codes_argument = click.argument("codes", metavar="CODE[@LINE]...", nargs=-1, required=True)
@@ -28,8 +28,8 @@ _codes_argument = click.argument("codes", metavar="CODE[@LINE]...", nargs=-1, re
 def review() -> None:
     """Accept findings as they are, so that they no longer stop check, sync or the loop.
 
-    Decisions stand in NAME.accepted.jsonl beside the log, to be committed with it. Each is bound to the content of one
-    line and ends when the line changes.
+    Decisions stand in NAME.accepted.jsonl beside the log. Commit that file with the log. Each decision is bound to the
+    content of one line, and ends when the line changes.
 
     \b
     Example:
@@ -99,7 +99,7 @@ def _decide(path: Path, found: list[Diagnostic], reason: str) -> list[Diagnostic
     fresh = [one for one in found if keys[one.source, one.line, one.code] not in known]
     made = {keys[one.source, one.line, one.code]: one.line for one in reversed(fresh)}
     for key, line in sorted(made.items(), key=lambda pair: pair[1]):
-        record = accepted.record_of("accept", Decision(key, line, reason, by, at))
+        record = accepted.record_of("accept", Acceptance(key, line, reason, by, at))
         add_record(path, accepted.WHAT, record)
     return fresh
 
@@ -109,7 +109,7 @@ def _decide(path: Path, found: list[Diagnostic], reason: str) -> list[Diagnostic
 @dialect_option
 @format_option("text", "json", default="text")
 def list_decisions(log: str | None, dialect: str | None, format_name: str) -> None:
-    """List what is accepted, and whether it still is found.
+    """List what is accepted, and whether it is still found.
 
     \b
     Example:
@@ -124,7 +124,7 @@ def list_decisions(log: str | None, dialect: str | None, format_name: str) -> No
             click.echo(_line(path, row), file=stdout_text())
 
 
-def _standing(path: Path, dialect: str | None) -> list[tuple[Decision, int | None]]:
+def _standing(path: Path, dialect: str | None) -> list[tuple[Acceptance, int | None]]:
     """Give each decision with the first line that it is about now; None if its finding is gone."""
     decisions = accepted.read(path)
     found = Text.read(path, dialect).diagnostics if decisions else []
@@ -134,7 +134,7 @@ def _standing(path: Path, dialect: str | None) -> list[tuple[Decision, int | Non
     return [(decision, at.get(key)) for key, decision in decisions.items()]
 
 
-def _row(decision: Decision, line: int | None) -> dict[str, Any]:
+def _row(decision: Acceptance, line: int | None) -> dict[str, Any]:
     texts = {"reason": decision.reason, "by": decision.by, "at": decision.at}
     return {
         "code": decision.key.code,
@@ -172,11 +172,11 @@ def drop(log: str, codes: tuple[str, ...], dialect: str | None) -> None:
     click.echo(f"dropped {', '.join(codes)} of {shown(path)}")
 
 
-def _named(decision: Decision, now: int | None, code: str, line: int | None) -> bool:
+def _named(decision: Acceptance, now: int | None, code: str, line: int | None) -> bool:
     return decision.key.code == code and line in (None, now or decision.line)
 
 
-def _drop(path: Path, chosen: list[tuple[Decision, int | None]], code: str) -> None:
+def _drop(path: Path, chosen: list[tuple[Acceptance, int | None]], code: str) -> None:
     if not chosen:
         raise LedgerError(f"no accepted finding {code} of {shown(path)} is there to drop; see ledger review list")
     for decision, _ in chosen:

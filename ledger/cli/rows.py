@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
+from ledger.base.text import plain
+from ledger.base.times import parse_iso
 from ledger.cli.options import stdout_text
 from ledger.exports import by_name
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from ledger.mirror.queries import Filters, Rows
 from ledger.mirror.raw import Raw, driver
-from ledger.terminal import plain
-from ledger.times import parse_iso
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -78,9 +78,9 @@ def filters(
 @contextmanager
 def reading(db: str | None) -> Iterator[Raw | None]:
     """Open the mirror as it is now; None, with a note on standard error, if there is none yet."""
-    with open_reader(mirror_path(db)) as connection:
+    with open_reader(mirror_location(db)) as connection:
         if connection is None:
-            click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
+            click.echo(f"note: there is no mirror at {show(mirror_location(db))} yet; run ledger sync", err=True)
             yield None
         else:
             with connection.begin():

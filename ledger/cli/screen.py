@@ -5,7 +5,7 @@ from typing import TextIO
 
 import click
 
-from ledger.screen import Screen, bare, ramp_for
+from ledger.telling.screen import Screen, bare, ramp_for
 
 
 def screen_of(stream: TextIO) -> Screen:

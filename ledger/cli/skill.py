@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from ledger.base.errors import LedgerError
 from ledger.cli.options import heard, replace_file, shown, stdout_text
-from ledger.errors import LedgerError
 
 TEXT = files("ledger") / "skill" / "SKILL.md"
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical
 from ledger.cli.options import shown
-from ledger.errors import LedgerError
-from ledger.sidefile import AUTHORED
-from ledger.source import canonical
+from ledger.reading.side_files import AUTHORED
 
 _DATABASE = b"SQLite format 3\0"
 _HEAD = 1 << 16

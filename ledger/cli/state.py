@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 import orjson
 
-from ledger import render
+from ledger.base.times import now_ms
 from ledger.cli.options import dialect_option, format_option, heard, one_log, shown, stdout_text
 from ledger.cli.screen import screen_of
-from ledger.log import Log, read_log
-from ledger.loop.judging import judge_session
-from ledger.loop.session import Session, here, of_log
-from ledger.source import STDIN
-from ledger.statustext import status as status_text
-from ledger.times import now_ms
-from ledger.verdict import Verdict, judge, lines
+from ledger.fold.verdict import Verdict, judge, lines
+from ledger.log.source import STDIN
+from ledger.reading.whole_log import Log, read_log
+from ledger.session.files import Session, here, of_log
+from ledger.session.standing import judge_session
+from ledger.telling import findings
+from ledger.telling.status import status as status_text
 
 
 def _judge(log: Log, session: Session | None, max_iterations: int | None) -> Verdict:
@@ -43,7 +43,7 @@ def _read(log: str | None, dialect: str | None) -> tuple[Log, Session | None]:
 def verdict(log: str | None, max_iterations: int | None, dialect: str | None, format_name: str) -> None:
     """Say whether the loop may go on, in six lines for a shell.
 
-    If the log has errors they go to stderr and the exit status is 1: a loop must stop there.
+    If the log has errors, they go to stderr and the exit status is 1: a loop must stop there.
 
     \b
     Example:
@@ -54,7 +54,7 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
     with heard():
         click.echo(orjson.dumps(found._asdict()).decode() + "\n" if format_name == "json" else lines(found), nl=False)
     if not read.ok:
-        for line in render.lines_of(read.path, [found for found in read.diagnostics if found.is_error]):
+        for line in findings.lines_of(read.path, [found for found in read.diagnostics if found.is_error]):
             click.echo(line, err=True)
         name = shown(read.path or STDIN)
         click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
@@ -67,14 +67,14 @@ def verdict(log: str | None, max_iterations: int | None, dialect: str | None, fo
 def status(log: str | None, dialect: str | None) -> None:
     """Show how a session stands: goal, metric, runs, best, streak, verdict, last runs.
 
-    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. Colour tells
-    statuses and confidences apart, on a terminal and unless NO_COLOR is set.
+    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. On a
+    terminal, colour tells statuses and confidences apart, unless NO_COLOR is set.
 
     \b
     Example:
       ledger status .auto/log.jsonl
     """
-    from ledger.loop.live import state_of
+    from ledger.loop.driving.at_work import state_of
 
     read, session = _read(log, dialect)
     live = {} if session is None else state_of(session, now_ms())

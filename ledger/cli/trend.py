@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ledger.mirror.raw import Raw
-from ledger.screen import Screen
-from ledger.sparkline import course, trend
+from ledger.telling.screen import Screen
+from ledger.telling.sparkline import course, trend
 
 
 def trend_of(raw: Raw, columns: Sequence[str], rows: Sequence[Sequence[Any]], screen: Screen) -> str:

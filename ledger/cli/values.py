@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES
-from ledger.jsontext import decode
-from ledger.loop.metrics import number
-from ledger.numbers import Number, is_number
+from ledger.base.numbers import Number, is_number
+from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.log.jsontext import decode
+from ledger.loop.measuring.metric_lines import number
 
 
 class Numeral(click.ParamType[Number]):
@@ -106,7 +106,7 @@ def metric_of(metric: Number | None, taken: Sequence[Number], status: str) -> Nu
     if metric is None and status == "crash":
         return 0
     if metric is None and taken:
-        from ledger.loop.measure import median
+        from ledger.loop.measuring.measurement import median
 
         return median(taken)
     if metric is None:

@@ -2,12 +2,12 @@
 
 import click
 
+from ledger.base.numbers import Number
+from ledger.base.times import now_ms
 from ledger.cli import values
 from ledger.cli.options import stdout_text
 from ledger.cli.report import entry_report, session_of
-from ledger.loop.records import RESULT_STATUSES, Outcome
-from ledger.numbers import Number
-from ledger.times import now_ms
+from ledger.session.new_records import RESULT_STATUSES, RunOutcome
 
 log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
 dry_option = click.option("--dry-run", is_flag=True, help="Check and show everything, write nothing anywhere.")
@@ -17,7 +17,7 @@ hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the aft
 @click.command()
 @click.option("--metric", type=values.NUMERAL, help="The primary metric's value; none is needed for a crash.")
 @click.option("--status", type=click.Choice(RESULT_STATUSES), default="measured",
-              help="What became of the run; measured, the default, is only for state-protocol logs.")  # fmt: skip
+              help="What became of the run; the default, measured, is for state-protocol logs alone.")  # fmt: skip
 @click.option("--description", type=values.TEXT, metavar="TEXT", required=True, help="What was tried.")
 @click.option("--metrics", type=values.TEXT, metavar="JSON", help="Secondary metrics, such as '{\"memory_mb\":512}'.")
 @click.option(
@@ -48,12 +48,12 @@ def log(
     Example:
       ledger log --metric 14600 --status keep --description "Inline hot loop" --asi hypothesis="fewer calls"
     """
-    from ledger.loop.entry import log_run
+    from ledger.loop.by_hand import log_run
 
     session, taken = session_of(log), values.samples(samples)
     value = values.metric_of(metric, taken, status)
     known, notes = values.metrics(metrics), values.asi(asi)
-    outcome = Outcome(status, value, description, values.commit(commit), known, notes, taken, reason)
+    outcome = RunOutcome(status, value, description, values.commit(commit), known, notes, taken, reason)
     entry = log_run(session, outcome, now_ms(), force=force, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=not no_hooks)
 
@@ -71,7 +71,7 @@ def decide(run: int, action: str, reason: str, dry_run: bool, log: str | None) -
     Example:
       ledger decide 2 keep --reason "median improved 8 % and the tests passed"
     """
-    from ledger.loop.entry import decide as append
+    from ledger.loop.by_hand import decide as append
 
     session = session_of(log)
     entry_report(session, append(session, run, action, reason, now_ms(), dry=dry_run), dry=dry_run, hooks=False)
@@ -94,8 +94,8 @@ def mark(
       ledger mark blocked --reason "the licence server is down"
       ledger mark running --restart
     """
-    from ledger.loop.entry import mark as append
-    from ledger.loop.settle import check_quiet
+    from ledger.loop.by_hand import mark as append
+    from ledger.loop.driving.under_way import check_quiet
 
     session = session_of(log)
     if not dry_run:
@@ -116,9 +116,9 @@ def cancel(dry_run: bool, log: str | None) -> None:
     Example:
       ledger cancel
     """
-    from ledger.loop.entry import cancel as append
-    from ledger.loop.settle import settle
-    from ledger.loop.summary import summary
+    from ledger.loop.by_hand import cancel as append
+    from ledger.loop.driving.under_way import settle
+    from ledger.telling.session_summary import summary
 
     session = session_of(log)
     if not dry_run:

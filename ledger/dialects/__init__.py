@@ -1,13 +1,13 @@
-"""The protocols that logs are written in, one file each (PROTOCOLS 2-4). The tuple is the registry."""
+"""The protocols that logs are written in, one folder each (PROTOCOLS 2-4). The tuple is the registry."""
 
-from ledger.dialects import autoresearch, codex, compiled, state_protocol
+from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 DIALECTS: tuple[Dialect, ...] = (
     state_protocol.DIALECT,
     codex.DIALECT,
-    autoresearch.DIALECT._replace(accept=compiled.accept),
+    autoresearch.DIALECT,
 )
 
 

@@ -1,11 +1,11 @@
-"""What a protocol's file declares: its records' fields, and how records turn into events and back."""
+"""What a protocol's folder declares: its records' fields, and how records turn into events and back."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ledger.events import Event, Place, Run, Runs
-from ledger.numbers import is_number
-from ledger.state import State
+from ledger.base.numbers import is_number
+from ledger.fold.state import State
+from ledger.log.events import Event, Place, Run, Runs
 
 Json = Any
 Object = Mapping[str, Json]

@@ -5,7 +5,7 @@ from typing import cast
 
 from sqlalchemy import Connection
 
-from ledger.mirror.server import Server
+from ledger.mirror.postgres import Server
 
 Raw = sqlite3.Connection | Server
 

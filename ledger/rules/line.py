@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ledger.diagnostics import Finding, Severity
-from ledger.jsontext import MAX_DEPTH, Note
+from ledger.log.diagnostics import Finding, Severity
+from ledger.log.jsontext import MAX_DEPTH, Note
+from ledger.log.source import MAX_LINE_BYTES
 from ledger.rules import rule
-from ledger.source import MAX_LINE_BYTES
 
 Findings = Iterator[Finding]
 

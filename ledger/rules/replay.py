@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.diagnostics import Finding, Severity
-from ledger.replay import TERMINAL
+from ledger.fold.replay import TERMINAL
+from ledger.fold.state import State
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
-from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

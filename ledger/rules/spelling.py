@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from ledger.diagnostics import Finding, Severity
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES, SPELLINGS
-from ledger.numbers import is_number
+from ledger.base.numbers import is_number
+from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES, SPELLINGS
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
 from ledger.rules.record import Record, article, show
 

@@ -12,11 +12,11 @@ import anyio.to_thread
 import pytest
 from mcp.client.client import Client
 
-from tests.cli import COMMAND, environment, ledger, log
-from tests.loop.project import IDENTITY, Project
-from tests.loop.test_interrupt import check_undone
-from tests.loop.waiting import begun, gated, hear_hang_ups, ignore_hang_ups, is_dead, twin, until
-from tests.mcp.client import connected, refused, talk, text
+from tests.loop.driving.test_interrupt import check_undone
+from tests.support.cli import COMMAND, environment, ledger, log
+from tests.support.mcp_client import connected, refused, talk, text
+from tests.support.project import IDENTITY, Project
+from tests.support.waiting import begun, gated, hear_hang_ups, ignore_hang_ups, is_dead, twin, until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and process groups are POSIX")
 
