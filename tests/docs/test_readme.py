@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.cli import COMMANDS
+from ledger.cli import HEADINGS
 from tests.support.pages import DEMO, LEFT_OUT, README, WALK, Shell, follow, same, steps, unnamed
 
 FILES = {"python primes.py", "sh .auto/agent.sh"}
@@ -22,8 +22,6 @@ FROM_THE_NETWORK = {
 """What no test runs, for it would fetch packages or take minutes; .ci/run does the like of it."""
 ELSEWHERE = {DEMO, "./scripts/test"}
 """The first is run with docs/checking.md, which shows what it prints; the second runs this."""
-GROUPS = ["Read and judge", "Mirror", "Ask", "Loop", "Log by hand", "Shell and agents"]
-"""The headings of the map, in their order."""
 MOST_LINES = 220
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the page's commands are for a POSIX shell")
@@ -65,9 +63,12 @@ def test_every_command_of_the_page_is_run_or_known():
     assert set(re.findall(r"^```(.*)$", README, re.MULTILINE)) == {"console", "", *FILES}
 
 
-def test_the_map_has_every_verb_once():
+def test_the_map_has_the_headings_and_the_verbs_of_help():
     table = README.partition("\n## All verbs\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| ([`*].+?) \| (.*?) ?\|$", table, re.MULTILINE)
-    assert [name.strip("*") for name, told in rows if not told] == GROUPS
-    verbs = [verb for name, told in rows if told for verb in re.findall(r"`(\w+)`", name)]
-    assert sorted(verbs) == sorted(COMMANDS)
+    mapped = list[tuple[str, list[str]]]()
+    for name, told in re.findall(r"^\| ([`*].+?) \| (.*?) ?\|$", table, re.MULTILINE):
+        if told:
+            mapped[-1][1].extend(re.findall(r"`(\w+)`", name))
+        else:
+            mapped.append((name.strip("*"), []))
+    assert mapped == [(heading, list(verbs)) for heading, verbs in HEADINGS.items()]
