@@ -21,7 +21,7 @@ def rows(text: str) -> list[list[str]]:
 
 def test_the_picture_shows_every_room_on_its_floor():
     picture = section("Floors").partition("```\n")[2].partition("```")[0]
-    drawn = {}
+    drawn: dict[str, int] = {}
     for line in picture.splitlines():
         number, rest = line.split(maxsplit=1)
         rooms = {f"ledger.{word}" for word in re.findall(r"(?:^|\s{2,})([a-z]+)", rest)}
