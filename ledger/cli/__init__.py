@@ -12,7 +12,7 @@ import click
 from ledger import __version__
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.cli.options import mute
+from ledger.cli.support.options import mute
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,16 +22,16 @@ COMMANDS: dict[str, str] = {
     "explain": "check:explain",
     "repair": "repair:repair",
     "review": "review:review",
-    "verdict": "state:verdict",
-    "status": "state:status",
+    "verdict": "status:verdict",
+    "status": "status:status",
     "brief": "brief:brief",
     "snapshot": "brief:snapshot",
     "steer": "brief:steer",
     "measure": "measure:measure",
-    "log": "write:log",
-    "decide": "write:decide",
-    "mark": "write:mark",
-    "cancel": "write:cancel",
+    "log": "log:log",
+    "decide": "log:decide",
+    "mark": "log:mark",
+    "cancel": "log:cancel",
     "run": "loop:run",
     "loop": "loop:loop",
     "stop": "loop:stop",
@@ -41,16 +41,16 @@ COMMANDS: dict[str, str] = {
     "verify": "verify:verify",
     "export": "export:export",
     "forget": "sync:forget",
-    "sessions": "query:sessions",
-    "segments": "query:segments",
-    "runs": "query:runs",
-    "best": "query:best",
-    "streaks": "query:streaks",
-    "compare": "query:compare",
-    "metrics": "query:metrics",
-    "events": "query:events",
-    "sql": "query:sql",
-    "report": "page:report",
+    "sessions": "views:sessions",
+    "segments": "views:segments",
+    "runs": "views:runs",
+    "best": "views:best",
+    "streaks": "views:streaks",
+    "compare": "views:compare",
+    "metrics": "views:metrics",
+    "events": "views:events",
+    "sql": "views:sql",
+    "report": "report:report",
     "serve": "serve:serve",
     "hook": "hook:hook",
     "merge": "merge:merge",
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
+        command: click.Command = getattr(importlib.import_module(f"ledger.cli.commands.{module}"), name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
@@ -143,7 +143,7 @@ def main() -> None:
 
 def _run() -> int:
     if "_LEDGER_COMPLETE" in os.environ:
-        from ledger.cli import completing  # noqa: F401 - it says how shells are answered
+        from ledger.cli.support import shell_completion  # noqa: F401 - it says how shells are answered
     try:
         code = ledger.main(prog_name="ledger", standalone_mode=False)
     except SystemExit as done:
