@@ -12,7 +12,7 @@ import click
 from ledger import __version__
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.cli.options import mute
+from ledger.cli.support.options import mute
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -21,10 +21,10 @@ HEADINGS: dict[str, dict[str, str]] = {
     "Read and judge": {
         "check": "check:check",
         "explain": "check:explain",
-        "status": "state:status",
-        "verdict": "state:verdict",
+        "status": "status:status",
+        "verdict": "status:verdict",
         "brief": "brief:brief",
-        "report": "page:report",
+        "report": "report:report",
         "serve": "serve:serve",
         "review": "review:review",
         "repair": "repair:repair",
@@ -37,15 +37,15 @@ HEADINGS: dict[str, dict[str, str]] = {
         "db": "db:db",
     },
     "Ask": {
-        "sessions": "query:sessions",
-        "segments": "query:segments",
-        "runs": "query:runs",
-        "metrics": "query:metrics",
-        "best": "query:best",
-        "streaks": "query:streaks",
-        "compare": "query:compare",
-        "events": "query:events",
-        "sql": "query:sql",
+        "sessions": "views:sessions",
+        "segments": "views:segments",
+        "runs": "views:runs",
+        "metrics": "views:metrics",
+        "best": "views:best",
+        "streaks": "views:streaks",
+        "compare": "views:compare",
+        "events": "views:events",
+        "sql": "views:sql",
         "export": "export:export",
         "import": "import_:import_",
     },
@@ -61,10 +61,10 @@ HEADINGS: dict[str, dict[str, str]] = {
         "snapshot": "brief:snapshot",
     },
     "Log by hand": {
-        "log": "write:log",
-        "decide": "write:decide",
-        "mark": "write:mark",
-        "cancel": "write:cancel",
+        "log": "log:log",
+        "decide": "log:decide",
+        "mark": "log:mark",
+        "cancel": "log:cancel",
     },
     "Shell and agents": {
         "completion": "completion:completion",
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
+        command: click.Command = getattr(importlib.import_module(f"ledger.cli.commands.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -166,7 +166,7 @@ def main() -> None:
 
 def _run() -> int:
     if "_LEDGER_COMPLETE" in os.environ:
-        from ledger.cli import completing  # noqa: F401 - it says how shells are answered
+        from ledger.cli.support import shell_completion  # noqa: F401 - it says how shells are answered
     try:
         code = ledger.main(prog_name="ledger", standalone_mode=False)
     except SystemExit as done:
