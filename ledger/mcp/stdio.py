@@ -31,7 +31,7 @@ from mcp_types import (
 from mcp_types import Tool as ToolType
 
 from ledger import __version__
-from ledger.loop.driving.interrupt import list_signals
+from ledger.loop.measuring.interrupt import list_signals
 from ledger.mcp.commands import Tell
 from ledger.mcp.handler import Handler
 from ledger.mcp.roots import Roots

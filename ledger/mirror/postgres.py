@@ -1,6 +1,8 @@
 """A PostgreSQL server behind the few methods of SQLite's connection that the mirror uses."""
 
+import itertools
 import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -43,15 +45,17 @@ FROM unnest(CAST(? AS text[])) WITH ORDINALITY AS fresh (name, place)
 WHERE NOT EXISTS (SELECT 1 FROM metric_name AS known WHERE known.name = fresh.name)
 """
 
-_CAST = (("%", "%%"), ("?", "%s"), (" CROSS JOIN ", " JOIN "), (" AS BLOB)", " AS bytea)"))
-"""What statements, written for SQLite, say otherwise here. CROSS JOIN fixes the order there, and always has an ON."""
+_QUOTED_OR_MARK = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\?""")
+
+_NUMBERS = itertools.count()
+"""What tells the open cursors of a connection apart."""
 
 
 @lru_cache(256)
-def _translated(sql: str) -> str:
-    for ours, theirs in _CAST:
-        sql = sql.replace(ours, theirs)
-    return sql
+def _numbered(sql: str) -> str:
+    """Count a statement's marks, `$1` for the first `?`, as the server reads them; within quotes a `?` is none."""
+    numbers = itertools.count(1)
+    return _QUOTED_OR_MARK.sub(lambda found: f"${next(numbers)}" if found[0] == "?" else found[0], sql)
 
 
 class Server:
@@ -62,11 +66,15 @@ class Server:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement and hold its whole result."""
-        return self.connection.cursor(binary=True).execute(_translated(sql), values)
+        from psycopg import RawCursor
+
+        return RawCursor(self.connection).execute(_numbered(sql), values, binary=True)
 
     def executemany(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement once for each row."""
-        self.connection.cursor(binary=True).executemany(_translated(sql), rows)
+        from psycopg import RawCursor
+
+        RawCursor(self.connection).executemany(_numbered(sql), rows)
 
     def cursor(self) -> "Stream":
         """Give a cursor whose rows come as they are asked for."""
@@ -123,52 +131,41 @@ class Server:
 class Stream:
     """Yield a query's rows, a few thousand at a time, so that memory stays bounded."""
 
-    _count = 0
-
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._binary = True
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query; outside of a transaction, where a cursor cannot live, its result is held whole."""
         if not self._server.connection.autocommit or self._server.in_transaction:
-            return self._rows(_translated(sql), values)
+            return self._rows(_numbered(sql), values)
         return iter(self._server.execute(sql, values))
 
     def as_typed(self, sql: str) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
         """Run one query as a person typed it, and give its columns too. A cursor takes nothing but a query."""
-        from ledger.mirror.postgres_types import register_plain
-
-        name = self._declare(sql, None)
-        register_plain(self._server.connection)
-        self._binary = False
-        first = self._ask(name)
-        return tuple(column.name for column in first.description or ()), self._fetched(name, first.fetchall())
-
-    def _declare(self, sql: str, values: Sequence[Any] | None) -> str:
-        Stream._count += 1
-        name = f"ledger_{Stream._count}"
-        self._server.connection.cursor(binary=True).execute(
-            f"DECLARE {name} NO SCROLL CURSOR FOR {sql}",
-            values,
-        )
-        return name
+        found = self._typed(sql)
+        return next(found), found
 
     def _rows(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-        name = self._declare(sql, values)
-        yield from self._fetched(name, self._fetch(name))
+        with self._cursor() as cursor:
+            yield from cursor.execute(sql, values, binary=True)
 
-    def _fetched(self, name: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        while rows:
-            yield from rows
-            rows = self._fetch(name) if len(rows) == _FETCHED else []
-        self._server.execute(f"CLOSE {name}")
+    def _typed(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the columns' names, once the first rows are there, and the rows."""
+        from ledger.mirror.postgres_types import register_plain
 
-    def _fetch(self, name: str) -> list[tuple[Any, ...]]:
-        return list(self._ask(name).fetchall())
+        with self._cursor() as cursor:
+            register_plain(cursor)
+            first = cursor.execute(sql).fetchmany(_FETCHED)
+            yield tuple(column.name for column in cursor.description or ())
+            yield from first
+            yield from cursor
 
-    def _ask(self, name: str) -> Any:
-        return self._server.connection.cursor(binary=self._binary).execute(f"FETCH {_FETCHED} FROM {name}")
+    def _cursor(self) -> "psycopg.RawServerCursor[Any]":
+        from psycopg import RawServerCursor
+
+        cursor = RawServerCursor(self._server.connection, f"ledger_{next(_NUMBERS)}", scrollable=False)
+        cursor.itersize = _FETCHED
+        return cursor
 
 
 def _adapted(connection: "psycopg.Connection[Any]") -> Server:

@@ -75,16 +75,16 @@ class _PlainLoader(_TextLoader):
 _OWN = frozenset(("int2", "int4", "int8", "oid", "float4", "float8", "bool", "bytea"))
 
 
-def register_plain(connection: Any) -> None:
-    """Have what comes in text format stay the text that the server writes, but for numbers, booleans and bytes.
+def register_plain(cursor: Any) -> None:
+    """Have what a cursor gets in text format stay the text that the server writes, but for numbers, booleans and bytes.
 
     A typed statement may ask for values of any type, most of which Python has no counterpart of.
     """
-    for known in connection.adapters.types:
+    for known in cursor.adapters.types:
         for oid in (known.oid, known.array_oid) if known.name not in _OWN else (known.array_oid,):
             if oid:
-                connection.adapters.register_loader(oid, _PlainLoader)
-    connection.adapters.register_loader("numeric", _NumberTextLoader)
+                cursor.adapters.register_loader(oid, _PlainLoader)
+    cursor.adapters.register_loader("numeric", _NumberTextLoader)
 
 
 def register(connection: Any) -> None:

@@ -11,7 +11,7 @@ from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other,
 from ledger.log.jsontext import decode, decode_many, load
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import rederived, schema, store
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, written_for
 from ledger.mirror.store import StoredSession
 from ledger.mirror.sync_one import first_difference
 
@@ -73,8 +73,8 @@ def verify(raw: Raw, session: StoredSession) -> Proof:
 def _stored(raw: Raw, session: StoredSession) -> tuple[str, int, bool]:
     """Hash a session's bytes, count them, and tell whether each block stands where its row says."""
     digest, size, laid_out = hashlib.sha256(), 0, True
-    sql = "SELECT start, length, CAST(data AS BLOB) FROM block WHERE session = ? ORDER BY start"
-    for start, length, data in raw.cursor().execute(sql, (session.id,)):
+    sql = "SELECT start, length, [[bytes data]] FROM block WHERE session = ? ORDER BY start"
+    for start, length, data in raw.cursor().execute(written_for(raw, sql), (session.id,)):
         laid_out = laid_out and (start, length) == (size, len(data))
         digest.update(data)
         size += len(data)

@@ -9,7 +9,7 @@ from typing import Any
 from ledger.log.jsontext import dump
 from ledger.log.source import read_small
 from ledger.mirror import store
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, written_for
 from ledger.reading.accepted import Key, hash_of, in_force
 from ledger.reading.side_files import records, side_file
 
@@ -23,7 +23,7 @@ _CONSIDERED = """SELECT d.id, d.code, d.source, d.line, coalesce(
 FROM diagnostic AS d WHERE d.session = ? AND d.code IN (SELECT code FROM acceptance WHERE session = d.session)
 ORDER BY start"""
 
-_BLOCK_AT = "SELECT start, CAST(data AS BLOB) FROM block WHERE session = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+_BLOCK_AT = "SELECT start, [[bytes data]] FROM block WHERE session = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
 def changed(raw: Raw, session_id: int, log: Path) -> bool:
@@ -53,7 +53,7 @@ def keep(raw: Raw, session_id: int, files: Mapping[str, bytes]) -> None:
 
 def stored(raw: Raw, session_id: int) -> dict[str, bytes]:
     """Give the bytes of a session's side files, by kind."""
-    rows = raw.execute("SELECT kind, CAST(data AS BLOB) FROM side WHERE session = ?", (session_id,))
+    rows = raw.execute(written_for(raw, "SELECT kind, [[bytes data]] FROM side WHERE session = ?"), (session_id,))
     return {kind: data for kind, data in rows if kind in _KINDS}
 
 
@@ -100,7 +100,7 @@ def _keys(raw: Raw, session_id: int, blocks: Raw) -> Iterator[tuple[int, Key]]:
     """Yield the findings that decisions may be about, by row, with what such a decision is bound to."""
     whole: str | None = None
     (run_json,) = raw.execute("SELECT run_json FROM session WHERE id = ?", (session_id,)).fetchone()
-    begin, data = 0, b""
+    begin, data, block_at = 0, b"", written_for(blocks, _BLOCK_AT)
     for row, code, source, line, start in raw.execute(_CONSIDERED, (session_id,)).fetchall():
         if source is not None:
             digest = hash_of(run_json or b"", line)
@@ -108,7 +108,7 @@ def _keys(raw: Raw, session_id: int, blocks: Raw) -> Iterator[tuple[int, Key]]:
             digest = whole = whole or _hash(blocks, session_id)
         else:
             if not begin <= start < begin + len(data):
-                begin, data = blocks.execute(_BLOCK_AT, (session_id, start)).fetchone() or (start, b"")
+                begin, data = blocks.execute(block_at, (session_id, start)).fetchone() or (start, b"")
             digest = hashlib.sha256(data[start - begin :].partition(b"\n")[0]).hexdigest()
         yield row, Key(code, source, digest)
 

@@ -42,7 +42,10 @@ SQLITE: Words = {
     "quotient": lambda a, b, divisor: _finite(f"abs({a} - {b}) / nullif({divisor}, 0.0)"),
     "distance": lambda a, b: f"abs({a} - {b})",
     "middle": lambda low, high: f"({low} + {high}) / 2",
+    "nested": lambda table: f"CROSS JOIN {table}",
+    "bytes": lambda column: f"CAST({column} AS BLOB)",
 }
+"""CROSS JOIN fixes the order of loops. A column of bytes may hold text here, where somebody wrote some."""
 
 _LARGE = 8e307
 """Two doubles up to this can be added."""
@@ -115,4 +118,6 @@ SERVER: Words = {
     "quotient": _server_quotient,
     "distance": _server_distance,
     "middle": _server_middle,
+    "nested": lambda table: f"JOIN {table}",
+    "bytes": lambda column: column,
 }

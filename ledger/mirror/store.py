@@ -13,7 +13,7 @@ from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.origin import lock_key, origin_of, this_host
 from ledger.mirror.postgres import Server
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, written_for
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
@@ -266,7 +266,7 @@ def count_errors(connection: Raw, session_id: int) -> tuple[int, int]:
 
 def stored(connection: Raw, session_id: int, start: int = 0) -> Iterator[bytes]:
     """Yield a session's bytes, block by block, from the first block that begins at or after `start`."""
-    sql = "SELECT CAST(data AS BLOB) FROM block WHERE session = ? AND start >= ? ORDER BY start"
+    sql = written_for(connection, "SELECT [[bytes data]] FROM block WHERE session = ? AND start >= ? ORDER BY start")
     for row in connection.cursor().execute(sql, (session_id, start)):
         yield row[0]
 

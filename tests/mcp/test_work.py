@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 from mcp.client.client import Client
 
-from tests.loop.driving.test_interrupt import check_undone
+from tests.loop.measuring.test_interrupt import check_undone
 from tests.support.cli import COMMAND, environment, ledger, log
 from tests.support.mcp_client import connected, refused, talk, text
 from tests.support.project import IDENTITY, Project

@@ -255,3 +255,8 @@ def test_a_mirror_is_read_while_another_writes_it(path: Path, tmp_path: Path) ->
         for view in views.VIEWS:
             assert copy.rows(view.name) == original.rows(view.name)
         assert copy.raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_marks_within_quotes_are_none(mirror: Mirror):
+    found = mirror.raw.execute("""SELECT '?''?' AS "what?", '%s', CAST(? AS text)""", ("?",)).fetchone()
+    assert tuple(found) == ("?'?", "%s", "?")

@@ -61,7 +61,7 @@ def run(
       ledger run --baseline
       ledger run --description "Inline hot loop" --asi hypothesis="fewer calls" --max-regress memory_mb=50
     """
-    from ledger.loop.driving.interrupt import prompt
+    from ledger.loop.measuring.interrupt import prompt
 
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_of(log), not no_hooks
@@ -163,7 +163,7 @@ def _drive(session: Session, plan: Any) -> None:
     """Be the loop."""
     from ledger.loop.driving.drive import Ears, drive
     from ledger.loop.driving.ending import Ending
-    from ledger.loop.driving.interrupt import patient
+    from ledger.loop.measuring.interrupt import patient
 
     with registered(session, plan.agent) as place, ProgressLine() as line:
         ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))

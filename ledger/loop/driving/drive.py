@@ -13,12 +13,12 @@ from ledger.loop.driving import agent as agents
 from ledger.loop.driving import hooks
 from ledger.loop.driving.background import Registration, stop_asked
 from ledger.loop.driving.ending import Ending, close, closed
-from ledger.loop.driving.interrupt import Wish
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import journal, preconditions, protected
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.experiment import Say
 from ledger.loop.iteration.scope import find as find_scope
+from ledger.loop.measuring.interrupt import Wish
 from ledger.session import messages
 from ledger.session.files import Session
 from ledger.session.history import History, read, sound
