@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ledger.dialects.writing import RESULT_STATUSES
 from ledger.mcp import inputs
 from ledger.mcp.inputs import Input, option, pairs, positional, repeated, switch
-from ledger.session.new_records import RESULT_STATUSES
 
 MOST_ROWS = 1000
 DEFAULT_ROWS = 100

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger.cli import COMMANDS
+from ledger.dialects import DIALECTS
+from ledger.fold.segment import STATUSES as RUN_STATUSES
 from ledger.fold.state import MARKERS
 from ledger.loop.driving import agent, background, ending, hooks
 from ledger.loop.iteration import harness, journal, preconditions
@@ -15,7 +17,6 @@ from ledger.loop.measuring import last_measurement
 from ledger.loop.start.archive import _shelf
 from ledger.session import messages, settings
 from ledger.session.files import OUTPUT, of_log
-from ledger.session.new_records import RUN_STATUSES
 from ledger.session.settings import Settings
 from tests.support.cli import ROOT
 from tests.support.pages import README, WALK, Shell, follow, steps
@@ -63,7 +64,8 @@ def test_the_statuses_of_runs():
 def test_the_endings():
     by_verdict = {one.status: one.marker for one in ending._BY_VERDICT.values()}
     stated = {code.removeprefix("Status: "): row[2] for row in cells("last line") for code in codes(row[0])}
-    assert set(stated) == {"STOPPED", *by_verdict, *ending._BY_CONCLUSION.values()}
+    concluded = {status for dialect in DIALECTS for status in dialect.loop().words.endings.values()}
+    assert set(stated) == {"STOPPED", *by_verdict, *concluded}
     for status, marker in by_verdict.items():
         assert codes(stated[status]) == [marker] and marker in MARKERS
 
@@ -80,7 +82,7 @@ def test_the_variables_of_the_agent(tmp_path: Path):
 def test_the_files_of_each_layout(tmp_path: Path):
     rows = {row[0]: row[1:] for row in cells("| `.auto/`")}
     sessions = [of_log(tmp_path / codes(cell)[0]) for cell in rows["log"]]
-    assert [session.layout for session in sessions] == ["auto", "flat", "codex"]
+    assert [session.layout.name for session in sessions] == ["auto", "flat", "codex"]
     for name in ("prompt", "ideas", "measure", "checks"):
         for session, cell in zip(sessions, rows[name], strict=True):
             if "run.json" not in cell:

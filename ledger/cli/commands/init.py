@@ -49,8 +49,8 @@ def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -
     Example:
       ledger init speed --metric total_ms --direction lower --command ./bench.sh --scope src --git
     """
+    from ledger.dialects.writing import SessionPlan
     from ledger.loop.start.init import begin
-    from ledger.loop.start.session_plan import SessionPlan
 
     path = Path(log) if log is not None else None
     made = begin(SessionPlan(**about), Path.cwd(), now_ms(), layout=layout, log=path, git=git, dry=dry_run)

@@ -7,7 +7,7 @@ from ledger.base.times import now_ms
 from ledger.cli.support import values
 from ledger.cli.support.appended import entry_report, session_of
 from ledger.cli.support.options import stdout_text
-from ledger.session.new_records import RESULT_STATUSES, RunOutcome
+from ledger.dialects.writing import RESULT_STATUSES, RunOutcome
 
 log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
 dry_option = click.option("--dry-run", is_flag=True, help="Check and show everything, write nothing anywhere.")

@@ -13,6 +13,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number
 from ledger.base.text import plain
 from ledger.cli.support.options import format_option, heard, one_log, shown, stdout_text
+from ledger.dialects import policy_of
 from ledger.log.jsontext import dump
 from ledger.log.source import run_json_of
 from ledger.loop.measuring import measurement as measuring
@@ -114,16 +115,17 @@ def _take(session: Session | None, command: tuple[str, ...], repeat: int, timeou
         return _Done("", measuring.measure_in(Path.cwd(), command, None, None, repeat=repeat, timeout=limit))
     state = read(session.log).state
     name = state.current().metric_name or ""
-    if state.dialect == "codex":
-        if repeat > 1:
-            raise click.UsageError("--repeat is not for a codex session: its metric command measures once")
-        return _take_codex(session, name, state.replay.config, command, timeout, checks)
+    policy = policy_of(state)
+    if policy.commands_in_config:
+        if repeat > 1 and not policy.repeats:
+            raise click.UsageError(f"--repeat is not for a {policy.name} session: its metric command measures once")
+        return _take_configured(session, name, policy.config(state), command, timeout, checks)
     taken = measuring.measure(session, name or None, command=command or None, repeat=repeat, timeout=timeout)
     checked = measuring.check(session) if checks and not taken.failure else None
     return _Done(name, taken, session.workdir / OUTPUT, checked, session.side("checks.log"))
 
 
-def _take_codex(
+def _take_configured(
     session: Session, name: str, config: Any, command: tuple[str, ...], timeout: float | None, checks: bool
 ) -> _Done:
     if config is None:

@@ -13,8 +13,8 @@ import pytest
 from ledger.cli import COMMANDS
 from ledger.cli import ledger as command_line
 from ledger.cli.commands.skill import TEXT
+from ledger.fold.segment import STATUSES as RUN_STATUSES
 from ledger.loop.driving.ending import _BY_VERDICT
-from ledger.session.new_records import RUN_STATUSES
 from tests.support.cli import SOUND, environment, ledger
 from tests.support.programs import needs
 from tests.support.project import Project, bare, check_sound, project
