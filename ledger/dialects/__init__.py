@@ -1,4 +1,6 @@
-"""The protocols that logs are written in, one folder each (PROTOCOLS 2-4). The tuple is the registry."""
+"""The protocols that logs are written in, one folder each (protocols.md 2-4). The tuple is the registry."""
+
+from typing import TYPE_CHECKING
 
 from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object
@@ -6,12 +8,14 @@ from ledger.fold.state import State
 from ledger.fold.verdict import Verdict
 from ledger.log.jsontext import dump
 
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
+
 DIALECTS: tuple[Dialect, ...] = (
     state_protocol.DIALECT,
     codex.DIALECT,
     autoresearch.DIALECT,
 )
-
 
 DEFAULT = autoresearch.DIALECT
 
@@ -41,6 +45,11 @@ def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
     `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
     """
     return of(state).judge(state, max_iterations, now_ms)
+
+
+def policy_of(state: State) -> "Policy":
+    """Give what a loop asks of a log's protocol; a log of no known one is told of as the most common is."""
+    return of(state).loop()
 
 
 def recognise(record: Object) -> Dialect | None:

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.base.numbers import is_number
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
+from ledger.log.layout import FileLayout
+
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
 
 Json = Any
 Object = Mapping[str, Json]
@@ -125,7 +129,8 @@ class Dialect(NamedTuple):
 
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
-    several plain objects at once or not at all. `folding` says how its events fold, `judge` whether a loop may go on:
+    several plain objects at once or not at all. `loop` loads what a loop asks, which who only reads does without.
+    `folding` says how its events fold, `judge` whether a loop may go on:
     with the limit of iterations that a person set, if any (0: none), and the time in UTC milliseconds; a protocol that
     `watches_clock` asks for it. `subjects` are what the rules about its records and its end are registered on. `events`
     has the class of each event that is no run, by the kind that it is mirrored under; what is not in it is an Other.
@@ -134,6 +139,7 @@ class Dialect(NamedTuple):
     event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
     in other ways as `spellings` has it, the keys of `placeholders` are 0 in the record of a crash, and `header` makes
     the record of a lost one from what a person says and the records that are there.
+    `layout` says where its sessions have their files, None where any place will do that is not another's.
     """
 
     name: str
@@ -142,6 +148,7 @@ class Dialect(NamedTuple):
     normal: Callable[[Object], Object]
     parse: Callable[[Kind, Object, Place, State], Event]
     record: Callable[[Event | Run, int], dict[str, Json]]
+    loop: "Callable[[], Policy]"
     judge: Callable[[State, int | None, int], Verdict]
     folding: Folding
     subjects: tuple[str, ...]
@@ -154,6 +161,7 @@ class Dialect(NamedTuple):
     spellings: Mapping[str, str] = MappingProxyType({})
     placeholders: tuple[str, ...] = ()
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
+    layout: FileLayout | None = None
 
 
 def same(record: Object) -> Object:

@@ -1,4 +1,4 @@
-"""What a loop acts on: whether it may go on (PROTOCOLS 5). Each protocol judges by rules of its own."""
+"""What a loop acts on: whether it may go on (protocols.md 5). Each protocol judges by rules of its own."""
 
 from typing import NamedTuple
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.base.text import columns
-from ledger.cli.screen import paint, screen_of
+from ledger.cli.support.output import paint, screen_of
 from ledger.exports import Value, table
 from ledger.telling.screen import ASCII, BLOCKS
 from tests.support.cli import COMMAND, HEADER, environment, ledger, lines, log, run

@@ -1,4 +1,4 @@
-"""The records of the `autoresearch` protocol: config header, run, status marker, hook record (PROTOCOLS 2)."""
+"""The records of the `autoresearch` protocol: config header, run, status marker, hook record (protocols.md 2)."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The rules of the `autoresearch` protocol: how its records are spelt (PROTOCOLS 2)."""
+"""The rules of the `autoresearch` protocol: how its records are spelt (protocols.md 2)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whether an `autoresearch` loop may go on (PROTOCOLS 5)."""
+"""Whether an `autoresearch` loop may go on (protocols.md 5)."""
 
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, CONCLUDED, WALL, Verdict

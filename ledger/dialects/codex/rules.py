@@ -1,4 +1,4 @@
-"""The rules of the `codex` protocol: its exact keys, and its history replayed against run.json (PROTOCOLS 4)."""
+"""The rules of the `codex` protocol: its exact keys, and its history replayed against run.json (protocols.md 4)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Whether a `codex` loop may go on (PROTOCOLS 5)."""
+"""Whether a `codex` loop may go on (protocols.md 5)."""
 
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State

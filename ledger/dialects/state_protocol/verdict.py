@@ -1,4 +1,4 @@
-"""Whether a `state-protocol` loop may go on (PROTOCOLS 5)."""
+"""Whether a `state-protocol` loop may go on (protocols.md 5)."""
 
 from ledger.base.numbers import decimal
 from ledger.fold.state import State
