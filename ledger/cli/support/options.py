@@ -13,12 +13,13 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
+from ledger.dialects import names
 from ledger.log.source import find_logs
 from ledger.session.files import log_here
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DIALECTS = ("autoresearch", "state-protocol", "codex")
+DIALECTS = names()
 
 db_option = click.option(
     "--db",
