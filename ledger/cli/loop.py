@@ -16,6 +16,7 @@ from ledger.loop.by_hand import Appended
 from ledger.loop.driving.background import OUTPUT, ask_to_stop, check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.journal import Wishes
+from ledger.loop.project import at_work
 from ledger.session.files import Session
 from ledger.session.history import History
 
@@ -61,14 +62,14 @@ def run(
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_of(log), not no_hooks
     check_free(session)
-    with ProgressLine() as line, prompt():
+    with at_work(session) as project, ProgressLine() as line, prompt():
         listener = Listener(
             line.say,
             line.step,
             lambda history: _before(session, history, line) if hooks else None,
             lambda entry: _logged(session, entry, line, hooks=hooks),
         )
-        attempt(session, wishes, Limits(max_iterations, repeat=repeat), listener)
+        attempt(project, wishes, Limits(max_iterations, repeat=repeat), listener)
 
 
 def _wishes(
@@ -160,24 +161,24 @@ def _drive(session: Session, plan: Any) -> None:
     from ledger.loop.driving.ending import Ending
     from ledger.loop.driving.interrupt import patient
 
-    with registered(session, plan.agent) as place, ProgressLine() as line:
-        ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))
-        try:
-            with patient(line.shout, lambda: is_urgent(session)) as wish:
-                ending = drive(session, plan, place, wish, ears)
-        except KeyboardInterrupt:
-            ending = Ending("STOPPED", interrupted=True)
-            line.say("stopped at once; what was changed is in the working tree")
-    _tell_ending(session, ending.status)
+    with at_work(session) as project:
+        with registered(session, plan.agent) as place, ProgressLine() as line:
+            ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))
+            try:
+                with patient(line.shout, lambda: is_urgent(session)) as wish:
+                    ending = drive(project, plan, place, wish, ears)
+            except KeyboardInterrupt:
+                ending = Ending("STOPPED", interrupted=True)
+                line.say("stopped at once; what was changed is in the working tree")
+        _tell_ending(project.history, ending.status)
     sys.exit(130 if ending.interrupted else 0)
 
 
-def _tell_ending(session: Session, status: str) -> None:
-    from ledger.session.history import read
+def _tell_ending(history: History, status: str) -> None:
     from ledger.telling.session_summary import summary
 
     with heard():
-        click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
+        click.echo(summary(history.renew()), file=stdout_text(), nl=False)
         click.echo(f"Status: {status}", file=stdout_text())
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -118,7 +117,10 @@ def mark(
 def _codex_mark(session: Session, state: State, word: str, reason: str | None, now_ms: int) -> new_records.Record:
     if word not in new_records.CODEX_MARKS:
         raise LedgerError(f"a codex history is marked {', '.join(new_records.CODEX_MARKS)}, not {word!r}")
-    check_place(session, state)
+    from ledger.loop.git.repository import Git
+    from ledger.loop.iteration.preconditions import check_place
+
+    check_place(state, Git(session.workdir))
     if word != "resumed" or concluded(state) == "complete":
         check_open(state)
     elif concluded(state) is None:
@@ -143,18 +145,6 @@ def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
         else:
             made = new_records.marker(state, "cancelled", now_ms)
         return _append(session, pen, [made], dry=dry)
-
-
-def check_place(session: Session, state: State) -> None:
-    """Raise LedgerError unless this is the repository and the branch that run.json names."""
-    from ledger.loop.git.repository import Git
-
-    config, git = state.replay.config or {}, Git(session.workdir)
-    top, branch = git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(config.get("repo"))).resolve():
-        raise LedgerError(f"run.json is about the repository {config.get('repo')}, this is {top or 'none'}")
-    if branch != config.get("branch"):
-        raise LedgerError(f"run.json is about branch {config.get('branch')}, this is {branch or 'a detached HEAD'}")
 
 
 def _append(session: Session, pen: Pen, made: Sequence[new_records.Record], *, dry: bool) -> Appended:

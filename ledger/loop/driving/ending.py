@@ -8,6 +8,7 @@ from ledger.fold.verdict import Verdict
 from ledger.loop.iteration.experiment import Say
 from ledger.session import new_records
 from ledger.session.files import Session
+from ledger.session.history import History
 from ledger.session.writer import concluded, writing
 from ledger.telling import snapshots
 
@@ -60,11 +61,11 @@ def _is_spent(state: State) -> bool:
     return type(limit) is int and state.replay.iterations[0] >= limit
 
 
-def close(session: Session, ending: Ending, verdict: Verdict, say: Say) -> Ending:
+def close(session: Session, history: History, ending: Ending, verdict: Verdict, say: Say) -> Ending:
     """Append the marker of an ending; a state-protocol log has none, since its verdict follows from its records."""
     if not ending.marker:
         return ending
-    with writing(session.log) as pen:
+    with writing(history) as pen:
         state = pen.state
         if state.dialect == "state-protocol" or concluded(state) is not None:
             return ending
