@@ -16,7 +16,7 @@ from ledger.loop.by_hand import Appended
 from ledger.loop.driving.background import OUTPUT, ask_to_stop, check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.journal import Wishes
-from ledger.loop.project import at_work
+from ledger.loop.project import Project, at_work
 from ledger.session.files import Session
 from ledger.session.history import History
 
@@ -66,8 +66,8 @@ def run(
         listener = Listener(
             line.say,
             line.step,
-            lambda history: _before(session, history, line) if hooks else None,
-            lambda entry: _logged(session, entry, line, hooks=hooks),
+            lambda history: _before(project, line) if hooks else None,
+            lambda entry: _logged(project, entry, line, hooks=hooks),
         )
         attempt(project, wishes, Limits(max_iterations, repeat=repeat), listener)
 
@@ -93,10 +93,11 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _before(session: Session, history: History, line: ProgressLine) -> None:
+def _before(project: Project, line: ProgressLine) -> None:
     """Fire the before-hook of an iteration and print what it says."""
     with line.away(), heard():
-        tell_hook(session, history, "before")
+        tell_hook(project.session, project.history, "before")
+    project.ran("before")
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -163,7 +164,7 @@ def _drive(session: Session, plan: Any) -> None:
 
     with at_work(session) as project:
         with registered(session, plan.agent) as place, ProgressLine() as line:
-            ears = Ears(line.say, line.step, lambda entry: _logged(session, entry, line, hooks=False))
+            ears = Ears(line.say, line.step, lambda entry: _logged(project, entry, line, hooks=False))
             try:
                 with patient(line.shout, lambda: is_urgent(session)) as wish:
                     ending = drive(project, plan, place, wish, ears)
@@ -182,9 +183,11 @@ def _tell_ending(history: History, status: str) -> None:
         click.echo(f"Status: {status}", file=stdout_text())
 
 
-def _logged(session: Session, entry: Appended, line: ProgressLine, *, hooks: bool) -> None:
+def _logged(project: Project, entry: Appended, line: ProgressLine, *, hooks: bool) -> None:
     with line.away(), heard():
-        run_report(entry, session, hooks=hooks)
+        run_report(entry, project.session, hooks=hooks)
+    if hooks:
+        project.ran("after")
 
 
 def _detach(session: Session, plan: Any, log: str | None) -> None:

@@ -165,7 +165,7 @@ def _attempt(
     *, recovering: bool = False,
 ) -> list[Appended]:  # fmt: skip
     """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
-    entries, session = [], project.session
+    entries, (session, _, git) = [], project
 
     def logged(entry: Appended) -> None:
         entries.append(entry)
@@ -175,6 +175,7 @@ def _attempt(
             fired = hooks.fire(session, entry.history, "after")
             if fired is not None:
                 _queue(session, messages.AFTER, fired)
+                git.forget()
 
     attempt(project, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
     return entries
