@@ -1,4 +1,4 @@
-"""The command line: click declarations, one file a group of commands, loaded when they are called."""
+"""The command line: the group of all commands, each of which is loaded when it is called."""
 
 import gc
 import importlib
@@ -12,35 +12,35 @@ import click
 from ledger import __version__
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.cli.support.options import mute
+from ledger.cli.support.output import mute
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, str] = {
     "check": "check:check",
-    "explain": "check:explain",
+    "explain": "explain:explain",
     "repair": "repair:repair",
     "review": "review:review",
-    "verdict": "status:verdict",
+    "verdict": "verdict:verdict",
     "status": "status:status",
     "brief": "brief:brief",
-    "snapshot": "brief:snapshot",
-    "steer": "brief:steer",
+    "snapshot": "snapshot:snapshot",
+    "steer": "steer:steer",
     "measure": "measure:measure",
     "log": "log:log",
-    "decide": "log:decide",
-    "mark": "log:mark",
-    "cancel": "log:cancel",
-    "run": "loop:run",
+    "decide": "decide:decide",
+    "mark": "mark:mark",
+    "cancel": "cancel:cancel",
+    "run": "run:run",
     "loop": "loop:loop",
-    "stop": "loop:stop",
+    "stop": "stop:stop",
     "init": "init:init",
-    "archive": "init:archive",
+    "archive": "archive:archive",
     "sync": "sync:sync",
     "verify": "verify:verify",
     "export": "export:export",
-    "forget": "sync:forget",
+    "forget": "forget:forget",
     "sessions": "views:sessions",
     "segments": "views:segments",
     "runs": "views:runs",
@@ -49,7 +49,7 @@ COMMANDS: dict[str, str] = {
     "compare": "views:compare",
     "metrics": "views:metrics",
     "events": "views:events",
-    "sql": "views:sql",
+    "sql": "sql:sql",
     "report": "report:report",
     "serve": "serve:serve",
     "hook": "hook:hook",

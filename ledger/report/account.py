@@ -10,7 +10,7 @@ from ledger.base.numbers import Number, is_number
 from ledger.base.text import plain
 from ledger.fold.segment import Segment
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict, judge
+from ledger.fold.verdict import Verdict
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.log.events import Decision, Event, Header, Lifecycle, Runs
 from ledger.log.source import LogFile
@@ -162,6 +162,4 @@ def _decide(account: Account) -> None:
 
 def verdict_on(account: Account, path: Path | None, now_ms: int) -> Verdict:
     """Judge a log by its project's settings; `path` None means that there are none. `now_ms` is UTC milliseconds."""
-    if path is None:
-        return judge(account.state, None, now_ms)
-    return judge_session(account.state, of_log(path), None, now_ms)
+    return judge_session(account.state, None if path is None else of_log(path), None, now_ms)
