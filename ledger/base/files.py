@@ -1,6 +1,6 @@
 """Files written so that none is ever half: whole lines added durably at the end, or all of the content replaced.
 
-A log is only ever appended to, under its lock (PROTOCOLS 7). A write that does not fit on the disk is taken back.
+A log is only ever appended to, under its lock (protocols.md 7). A write that does not fit on the disk is taken back.
 """
 
 import contextlib

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from ledger.base.numbers import Number
 
 MILLISECONDS_FROM = 100_000_000_000
-"""A timestamp at or past this counts milliseconds, below it seconds (PROTOCOLS 2)."""
+"""A timestamp at or past this counts milliseconds, below it seconds (protocols.md 2)."""
 
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """Years 1 to 9999: what ISO text and the database's date functions can say."""

@@ -17,50 +17,64 @@ from ledger.cli.support.output import mute
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS: dict[str, str] = {
-    "check": "check:check",
-    "explain": "explain:explain",
-    "repair": "repair:repair",
-    "review": "review:review",
-    "verdict": "verdict:verdict",
-    "status": "status:status",
-    "brief": "brief:brief",
-    "snapshot": "snapshot:snapshot",
-    "steer": "steer:steer",
-    "measure": "measure:measure",
-    "log": "log:log",
-    "decide": "decide:decide",
-    "mark": "mark:mark",
-    "cancel": "cancel:cancel",
-    "run": "run:run",
-    "loop": "loop:loop",
-    "stop": "stop:stop",
-    "init": "init:init",
-    "archive": "archive:archive",
-    "sync": "sync:sync",
-    "verify": "verify:verify",
-    "export": "export:export",
-    "forget": "forget:forget",
-    "sessions": "views:sessions",
-    "segments": "views:segments",
-    "runs": "views:runs",
-    "best": "views:best",
-    "streaks": "views:streaks",
-    "compare": "views:compare",
-    "metrics": "views:metrics",
-    "events": "views:events",
-    "sql": "sql:sql",
-    "report": "report:report",
-    "serve": "serve:serve",
-    "hook": "hook:hook",
-    "merge": "merge:merge",
-    "mcp": "mcp:mcp",
-    "skill": "skill:skill",
-    "import": "import_:import_",
-    "db": "db:db",
-    "completion": "completion:completion",
+HEADINGS: dict[str, dict[str, str]] = {
+    "Read and judge": {
+        "check": "check:check",
+        "explain": "explain:explain",
+        "status": "status:status",
+        "verdict": "verdict:verdict",
+        "brief": "brief:brief",
+        "report": "report:report",
+        "serve": "serve:serve",
+        "review": "review:review",
+        "repair": "repair:repair",
+        "merge": "merge:merge",
+    },
+    "Mirror": {
+        "sync": "sync:sync",
+        "verify": "verify:verify",
+        "forget": "forget:forget",
+        "db": "db:db",
+    },
+    "Ask": {
+        "sessions": "views:sessions",
+        "segments": "views:segments",
+        "runs": "views:runs",
+        "metrics": "views:metrics",
+        "best": "views:best",
+        "streaks": "views:streaks",
+        "compare": "views:compare",
+        "events": "views:events",
+        "sql": "sql:sql",
+        "export": "export:export",
+        "import": "import_:import_",
+    },
+    "Loop": {
+        "init": "init:init",
+        "run": "run:run",
+        "loop": "loop:loop",
+        "stop": "stop:stop",
+        "steer": "steer:steer",
+        "measure": "measure:measure",
+        "archive": "archive:archive",
+        "hook": "hook:hook",
+        "snapshot": "snapshot:snapshot",
+    },
+    "Log by hand": {
+        "log": "log:log",
+        "decide": "decide:decide",
+        "mark": "mark:mark",
+        "cancel": "cancel:cancel",
+    },
+    "Shell and agents": {
+        "completion": "completion:completion",
+        "mcp": "mcp:mcp",
+        "skill": "skill:skill",
+    },
 }
-"""Every verb, with the module and name of its command."""
+"""Every verb under its heading, with the module and name of its command."""
+
+COMMANDS: dict[str, str] = {verb: place for verbs in HEADINGS.values() for verb, place in verbs.items()}
 
 
 class LazyGroup(click.Group):
@@ -77,6 +91,15 @@ class LazyGroup(click.Group):
         module, name = COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(f"ledger.cli.commands.{module}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs under their headings, all in one column."""
+        widest = max(map(len, COMMANDS))
+        for heading, verbs in HEADINGS.items():
+            commands = ((verb.ljust(widest), self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - widest - 6
+            with formatter.section(heading):
+                formatter.write_dl([(verb, command.get_short_help_str(room)) for verb, command in commands if command])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
         """Complete a verb without loading them all."""

@@ -1,4 +1,4 @@
-"""The fold: what a log amounts to, one event at a time (PROTOCOLS 2-6)."""
+"""The fold: what a log amounts to, one event at a time (protocols.md 2-6)."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ MARKERS = ("running", "done", "cancelled", "wall", "blocked")
 class Region:
     """Follow what the verdict counts: everything after the last header, by the segment that each run states.
 
-    It looks at objects and not at events, since a loop must be told to stop on any log, sound or not (PROTOCOLS 5).
+    It looks at objects and not at events, since a loop must be told to stop on any log, sound or not (protocols.md 5).
     """
 
     def __init__(self) -> None:

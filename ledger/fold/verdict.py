@@ -1,4 +1,4 @@
-"""Say whether the loop may go on (PROTOCOLS 5)."""
+"""Say whether the loop may go on (protocols.md 5)."""
 
 from typing import NamedTuple
 

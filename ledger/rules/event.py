@@ -1,4 +1,4 @@
-"""Rules about one event against its own segment's settings (PROTOCOLS 3)."""
+"""Rules about one event against its own segment's settings (protocols.md 3)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules about one iteration of a codex history, and about guards (PROTOCOLS 4)."""
+"""Rules about one iteration of a codex history, and about guards (protocols.md 4)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules about a physical line's text (PROTOCOLS 1). Each reads one note that decoding the line made."""
+"""Rules about a physical line's text (protocols.md 1). Each reads one note that decoding the line made."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rules about one record's keys and values, driven by what its dialect declares (PROTOCOLS 2-4)."""
+"""Rules about one record's keys and values, driven by what its dialect declares (protocols.md 2-4)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules about a codex history replayed against its run.json (PROTOCOLS 4)."""
+"""Rules about a codex history replayed against its run.json (protocols.md 4)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules about an event's place in the log: numbers, segments, times, and what came before (PROTOCOLS 2, 3, 5, 6)."""
+"""Rules about an event's place in the log: numbers, segments, times, and what came before (protocols.md 2, 3, 5, 6)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules about how `autoresearch` records are spelt (PROTOCOLS 2)."""
+"""Rules about how `autoresearch` records are spelt (protocols.md 2)."""
 
 import re
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from ledger.cli.support.output import shown
 def archive(log: str | None) -> None:
     """Move a concluded session aside, with its log, prompt and side files; scripts and settings stay.
 
-    The folder that it is in from now on goes to stdout.
+    The path of its new folder goes to stdout.
 
     \b
     Example:

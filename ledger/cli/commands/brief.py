@@ -14,8 +14,8 @@ from ledger.session.history import read
 def brief(log: str | None) -> None:
     """Brief an agent that has lost its context: goal, prompt, rules, runs, dead ends, what to do now.
 
-    The last 50 runs are told without loss, those before summarised. Texts queued by `ledger steer` open it and stay
-    queued. If the log has errors the brief says so first, and the exit status is 1.
+    The brief tells the last 50 runs without loss, and sums up those before. Texts queued by `ledger steer` open it, and
+    stay queued. If the log has errors, the brief says so first, and the exit status is 1.
 
     \b
     Example:

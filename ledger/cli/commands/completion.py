@@ -11,7 +11,7 @@ def completion(shell: str) -> None:
     """Print the script that lets a shell complete commands, options, logs, sessions and codes.
 
     \b
-    For bash a line in ~/.bashrc, and with zsh for bash one in ~/.zshrc, below compinit
+    For bash, a line in ~/.bashrc; for zsh, one with zsh in ~/.zshrc, below compinit
       eval "$(ledger completion bash)"
 
     \b

@@ -14,12 +14,12 @@ from ledger.cli.support.mirror import existing_mirror, kept_files, marks_of
 from ledger.cli.support.options import db_option
 from ledger.cli.support.progress import progress
 from ledger.mirror import schema, store
+from ledger.mirror.backup import copy_sessions, mirror_size
+from ledger.mirror.datasette import metadata as described
 from ledger.mirror.engine import open_reader, open_writer
-from ledger.mirror.metadata import metadata as described
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.sync import ingest_stored
-from ledger.mirror.whole import copy_sessions, mirror_size
+from ledger.mirror.sync_one import ingest_stored
 from ledger.telling.findings import safe
 
 
@@ -42,7 +42,7 @@ def path(db: str | None) -> None:
     Example:
       sqlite3 "$(ledger db path)" "SELECT * FROM best"
     """
-    click.echo(show(mirror_path(db)))
+    click.echo(show(mirror_location(db)))
 
 
 @db.command()
@@ -54,7 +54,7 @@ def info(db: str | None) -> None:
     Example:
       ledger db info
     """
-    where = mirror_path(db)
+    where = mirror_location(db)
     with open_reader(where) as connection:
         if connection is None:
             click.echo(f"mirror      {show(where)}\n            does not exist yet; ledger sync makes it")
@@ -81,14 +81,14 @@ _COUNTED = {
 @db.command()
 @db_option
 def upgrade(db: str | None) -> None:
-    """Bring the mirror to this version's schema; makes it if there is none.
+    """Bring the mirror to this version's schema; make it if there is none.
 
     \b
     Example:
       ledger db upgrade
     """
-    with open_writer(mirror_path(db)):
-        click.echo(f"{show(mirror_path(db))} has schema {schema.REVISION}")
+    with open_writer(mirror_location(db)):
+        click.echo(f"{show(mirror_location(db))} has schema {schema.REVISION}")
 
 
 @db.command()
@@ -103,7 +103,7 @@ def rebuild(db: str | None) -> None:
     with open_writer(existing_mirror(db)) as connection:
         raw = driver(connection)
 
-        def derive(session: store.Session) -> None:
+        def derive(session: store.StoredSession) -> None:
             with connection.begin():
                 if current := store.claim(raw, session.id):  # another command may have changed it meanwhile
                     ingest_stored(raw, current)
@@ -120,14 +120,14 @@ def rebuild(db: str | None) -> None:
 def backup(output: str, db: str | None) -> None:
     """Copy the mirror to a SQLite file, safely while others use it.
 
-    Of a mirror on a server the file holds the same sessions, and every row is derived from their bytes anew; what a
-    server's administrator wants is pg_dump.
+    For a mirror on a server, the file holds the same sessions, and every row is derived anew from their bytes. To back
+    up the server's database itself, use pg_dump.
 
     \b
     Example:
       ledger db backup -o mirror-copy.db
     """
-    source, target = mirror_path(db), Path(output)
+    source, target = mirror_location(db), Path(output)
     if target.is_dir():
         raise click.UsageError(f"{output} is a folder; name a file in it")
     with open_reader(source) as connection:
@@ -156,13 +156,13 @@ def _copy(raw: Raw, target: Path) -> None:
 def metadata(db: str | None) -> None:
     """Print metadata for Datasette 0.65: what views and columns mean, their order, and queries to begin with.
 
-    It goes by the mirror's name, so print it again after a move. Datasette only reads the mirror, and its pages show
+    It holds the mirror's name, so print it again after a move. Datasette only reads the mirror, and its pages show
     what is synced meanwhile. Give it the mirror without -i: that would miss what is still in the write-ahead log. Where
     Datasette may not write to the mirror's folder, give it a copy made by ledger db backup, with -i. A large mirror may
     need --setting sql_time_limit_ms 10000.
 
     \b
-    Datasette shows the mirror with it after
+    Datasette shows the mirror with it after these commands:
       ledger db metadata > metadata.json
       datasette "$(ledger db path)" --metadata metadata.json
 
@@ -170,7 +170,7 @@ def metadata(db: str | None) -> None:
     Example:
       ledger db metadata
     """
-    where = mirror_path(db)
+    where = mirror_location(db)
     if not isinstance(where, Path):
         raise LedgerError("Datasette reads SQLite files: make one of this mirror with ledger db backup")
     name = safe(where.stem)

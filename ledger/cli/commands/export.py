@@ -19,10 +19,10 @@ from ledger.cli.support.progress import progress
 from ledger.cli.support.rows import filter_options, filters, write_rows
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
-from ledger.mirror.store import Session
+from ledger.mirror.store import StoredSession
 from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
 
@@ -51,8 +51,8 @@ def export(
     keeps its relative path. A mirrored log that holds anything else is never replaced, nor is the mirror.
 
     --view and --format xlsx take all sessions, or those of LOG and of the filters. A workbook has a sheet for each of
-    sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status is the
-    runs' alone.
+    sessions, segments, best, runs, metrics, compare and findings, and a chart for each session; in it --status filters
+    runs alone.
 
     --format parquet brings a folder of Parquet files up to date: every view, or the one of --view, in folders by the
     name of the metric. What was exported before stays as it is, unless its log was rewritten or forgotten.
@@ -105,7 +105,7 @@ class Asked(NamedTuple):
         target = Path(self.output)
         if target.is_dir() or self.output.endswith("/"):
             raise LedgerError(f"{shown(target)} is a folder; name a file in it with -o")
-        if raw is not None and (what := _kept(target, kept_files(raw, mirror_path(self.db)))):
+        if raw is not None and (what := _kept(target, kept_files(raw, mirror_location(self.db)))):
             raise _never(target, what)
         return target
 
@@ -143,7 +143,7 @@ def _export_lake(asked: Asked) -> None:
         (asked.bom, "--bom is for csv and tsv"),
     )
     try:
-        from ledger.exports.lake.write import write
+        from ledger.exports.lake.update import write
     except ModuleNotFoundError as error:
         if error.name != "pyarrow":
             raise
@@ -195,7 +195,7 @@ def _export_logs(asked: Asked) -> None:
             sys.stdout.buffer.writelines(store.stored(raw, sessions[0].id))
             sys.stdout.buffer.flush()
         else:
-            _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_path(asked.db)))
+            _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_location(asked.db)))
 
 
 class Copy(NamedTuple):
@@ -205,7 +205,7 @@ class Copy(NamedTuple):
     parts: Callable[[], Iterable[bytes]]
 
 
-def _copies(raw: Raw, sessions: list[Session], output: str, every: bool) -> Iterator[Copy]:
+def _copies(raw: Raw, sessions: list[StoredSession], output: str, every: bool) -> Iterator[Copy]:
     """Lay out what to write; only a folder takes run.json too."""
     into_folder = every or Path(output).is_dir() or output.endswith("/")
     common = os.path.commonpath([session.file.parent for session in sessions]) if sessions else ""

@@ -16,8 +16,8 @@ from ledger.cli.support.overwriting import check_spare
 from ledger.cli.support.rows import moment
 from ledger.cli.support.values import TEXT
 from ledger.fold.segment import STATUSES
-from ledger.importing import Asked, Imported, Source, read
-from ledger.importing.rows import SKIP
+from ledger.importing import Imported, ImportOptions, TableFile, read
+from ledger.importing.run_rows import SKIP
 from ledger.log.source import STDIN, open_log, read_small, run_json_of
 from ledger.reading.whole_log import read_log
 from ledger.telling import findings
@@ -50,9 +50,9 @@ def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> di
 def import_(file: str, output: str, **said: Any) -> None:
     """Make an autoresearch log of a table: results.tsv, a table of iterations, or what ledger exported as CSV.
 
-    Nothing is guessed. What the table does not say is asked for by an option, or stays out; numbers keep their digits,
-    and what the protocol has no place for stands as it was in "imported" of its run. The header tells the file and its
-    SHA-256. If a row cannot be imported, all such rows are told, and nothing is written.
+    Nothing is guessed. What the table does not say has to come from an option, or stays out; numbers keep their digits,
+    and what the protocol has no place for stands as it was in "imported" of its run. The header names the file and its
+    SHA-256. If rows cannot be imported, all of them are reported, and nothing is written.
 
     \b
     Example:
@@ -62,7 +62,7 @@ def import_(file: str, output: str, **said: Any) -> None:
     """
     path = None if file == STDIN else Path(file)
     source = _source(path)
-    made = read(source, Asked(**said))
+    made = read(source, ImportOptions(**said))
     if isinstance(made, Imported):
         _write(made, path, None if output == STDIN else Path(output))
         return
@@ -72,11 +72,11 @@ def import_(file: str, output: str, **said: Any) -> None:
     sys.exit(1)
 
 
-def _source(path: Path | None) -> Source:
+def _source(path: Path | None) -> TableFile:
     with open_log(path) as opened:
         data = b"".join(block.data for block in opened.blocks())
         opened.check_unchanged()
-    return Source.of("standard input" if path is None else shown(path.name), data)
+    return TableFile.of("standard input" if path is None else shown(path.name), data)
 
 
 def _write(made: Imported, path: Path | None, target: Path | None) -> None:

@@ -25,7 +25,7 @@ from ledger.cli.support.output import shown
 @click.option("--target", type=values.NUMERAL, metavar="NUMBER", help="The value to reach; codex stops there.")
 @click.option("--guard", metavar="CMD", help="A command that must succeed for a run to be kept.")
 @click.option("--scope", multiple=True, metavar="PATH", help="A file or folder that may be changed; repeatable.")
-@click.option("--off-limits", multiple=True, metavar="PATH", help="One that must never be changed; repeatable.")
+@click.option("--off-limits", multiple=True, metavar="PATH", help="A path that must never be changed; repeatable.")
 @click.option("--command", metavar="CMD", help="The command that measures.")
 @click.option("--json-key", metavar="KEY", help="codex: where the metric is in the JSON that the command prints.")
 @click.option("--secondary", multiple=True, metavar="NAME", help="A secondary metric to watch; repeatable.")
@@ -40,7 +40,7 @@ from ledger.cli.support.output import shown
 @click.option("--log", metavar="FILE", help="The log, if it is to be somewhere else.")
 @dry_option
 def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -> None:
-    """Start a session: its log, prompt and scripts. Where one is already, start a new segment of it.
+    """Start a session: its log, prompt and scripts. If there is one, start a new segment of it.
 
     Files that are there already are kept. What the protocol has no place for goes into the prompt file, for the agent
     to heed. Paths of new files go to stdout, what to do next to stderr.
@@ -49,8 +49,8 @@ def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -
     Example:
       ledger init speed --metric total_ms --direction lower --command ./bench.sh --scope src --git
     """
+    from ledger.dialects.writing import SessionPlan
     from ledger.loop.start.init import begin
-    from ledger.loop.start.session_plan import SessionPlan
 
     path = Path(log) if log is not None else None
     made = begin(SessionPlan(**about), Path.cwd(), now_ms(), layout=layout, log=path, git=git, dry=dry_run)

@@ -8,13 +8,13 @@ from ledger.cli.support import values
 from ledger.cli.support.appended import entry_report
 from ledger.cli.support.log_argument import session_at_work
 from ledger.cli.support.options import dry_option, log_option
-from ledger.session.new_records import RESULT_STATUSES, RunOutcome
+from ledger.dialects.writing import RESULT_STATUSES, RunOutcome
 
 
 @click.command()
 @click.option("--metric", type=values.NUMERAL, help="The primary metric's value; none is needed for a crash.")
 @click.option("--status", type=click.Choice(RESULT_STATUSES), default="measured",
-              help="What became of the run; measured, the default, is only for state-protocol logs.")  # fmt: skip
+              help="What became of the run; the default, measured, is for state-protocol logs alone.")  # fmt: skip
 @click.option("--description", type=values.TEXT, metavar="TEXT", required=True, help="What was tried.")
 @click.option("--metrics", type=values.TEXT, metavar="JSON", help="Secondary metrics, such as '{\"memory_mb\":512}'.")
 @click.option(

@@ -77,7 +77,7 @@ def _drive(session: Session, plan: Any) -> None:
     """Be the loop."""
     from ledger.loop.driving.drive import Ears, drive
     from ledger.loop.driving.ending import Ending
-    from ledger.loop.driving.interrupt import patient
+    from ledger.loop.measuring.interrupt import patient
 
     with registered(session, plan.agent) as place, ProgressLine() as line:
         ears = Ears(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))

@@ -22,7 +22,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     """Offer the commands to an agent as tools of the Model Context Protocol, over standard input and output.
 
     The tools are status, verdict, check, brief, best, compare, query, log, decide, measure and run. Nothing outside of
-    the folders is read, written or run; paths are read from the first one on. A client starts this by itself, see
+    the folders is read, written or run; relative paths start at the first one. A client starts this by itself, see
     docs/mcp.md. Needs pip install 'autoresearch-ledger[mcp]'.
 
     \b
@@ -31,7 +31,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     """
     try:
         from ledger.mcp.roots import roots_of
-        from ledger.mcp.server import serve
+        from ledger.mcp.stdio import serve
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in LIBRARIES:
             raise

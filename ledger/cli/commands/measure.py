@@ -15,6 +15,7 @@ from ledger.base.text import plain
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import format_option
 from ledger.cli.support.output import heard, shown, stdout_text
+from ledger.dialects import policy_of
 from ledger.log.jsontext import dump
 from ledger.log.source import run_json_of
 from ledger.loop.measuring import measurement as measuring
@@ -58,7 +59,7 @@ class _Done(NamedTuple):
     is_flag=False,
     flag_value="",
     metavar="[NAME]",
-    help="Run nothing: find METRIC lines, or NAME's, on stdin.",
+    help="Run nothing: read METRIC lines, or NAME's, from stdin.",
 )
 @format_option("text", "json", default="text")
 def measure(
@@ -69,7 +70,7 @@ def measure(
 
     The metrics are printed as METRIC lines, the primary one first; whatever else there is to say goes to stderr. The
     exit status is 1 if the measurement or the checks fail. In a codex session the metric command of run.json is run,
-    and its guard with --checks. Outside a session it takes a CMD.
+    and its guard with --checks. Outside a session CMD is required.
 
     \b
     Example:
@@ -116,16 +117,17 @@ def _take(session: Session | None, command: tuple[str, ...], repeat: int, timeou
         return _Done("", measuring.measure_in(Path.cwd(), command, None, None, repeat=repeat, timeout=limit))
     state = read(session.log).state
     name = state.current().metric_name or ""
-    if state.dialect == "codex":
-        if repeat > 1:
-            raise click.UsageError("--repeat is not for a codex session: its metric command measures once")
-        return _take_codex(session, name, state.replay.config, command, timeout, checks)
+    policy = policy_of(state)
+    if policy.commands_in_config:
+        if repeat > 1 and not policy.repeats:
+            raise click.UsageError(f"--repeat is not for a {policy.name} session: its metric command measures once")
+        return _take_configured(session, name, policy.config(state), command, timeout, checks)
     taken = measuring.measure(session, name or None, command=command or None, repeat=repeat, timeout=timeout)
     checked = measuring.check(session) if checks and not taken.failure else None
     return _Done(name, taken, session.workdir / OUTPUT, checked, session.side("checks.log"))
 
 
-def _take_codex(
+def _take_configured(
     session: Session, name: str, config: Any, command: tuple[str, ...], timeout: float | None, checks: bool
 ) -> _Done:
     if config is None:

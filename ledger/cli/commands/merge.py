@@ -31,15 +31,16 @@ _LISTED = 12
 def merge(logs: tuple[str, ...], output: str | None, driver: bool) -> None:
     """Merge two logs of one session that went apart, on branches or in worktrees.
 
-    What both begin with stands once, then come the records of both by time. No record is lost. Where both count on
-    from the same run number, runs are renumbered in the merged order, and their decisions with them; a segment that one
-    of them opened stays whole. Every other byte stays as it is. What was renumbered is told on standard error.
+    The records that both begin with stand once. After them come the records of both by time. No record is lost. Where
+    both count on from the same run number, runs are renumbered in the merged order, and their decisions with them; a
+    segment that one of them opened stays whole. Every other byte stays as it is. Standard error tells what was
+    renumbered.
 
     Two logs that cannot both be true, or one with errors, are a conflict: exit 1, and nothing is written. A codex
-    history is replayed event by event, so of two the one must only continue the other.
+    history is replayed event by event, so one of the two must be a continuation of the other.
 
     \b
-    Git calls it for logs of its branches after
+    Git calls it for logs on its branches after these commands:
       echo 'autoresearch.jsonl merge=ledger' >> .gitattributes
       echo '.auto/log.jsonl merge=ledger' >> .gitattributes
       echo '*.accepted.jsonl merge=union' >> .gitattributes

@@ -34,10 +34,8 @@ from ledger.telling import findings
 @click.argument("log", required=False)
 @click.option("--plan", metavar="FILE", help="Write the plan as JSON, for --apply.")
 @click.option("--apply", metavar="FILE", help="Carry out all items of a plan that --plan wrote.")
-@click.option("--safe", is_flag=True, help="Carry out the safe items, once you said yes to them.")
-@click.option(
-    "--select", multiple=True, metavar="ITEMS", help="Carry out these: numbers of items, codes or groups (L1)."
-)
+@click.option("--safe", is_flag=True, help="Carry out the safe items, after asking you.")
+@click.option("--select", multiple=True, metavar="ITEMS", help="Carry out these items: numbers, codes or groups (L1).")
 @click.option("--review", is_flag=True, help="Ask about one item after the other.")
 @click.option("--undo", is_flag=True, help="Bring back what the log was before its last repair.")
 @click.option("--yes", is_flag=True, help="With --safe: do not ask.")
@@ -54,7 +52,7 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
     """Show what would put a log right; change it only if asked to.
 
     By itself it prints a numbered plan with diffs and changes nothing (exit 1 if the log has errors). A repair keeps
-    the original beside the log as NAME.HASH.bak, is written down in NAME.repairs.jsonl, and the mirror follows.
+    the original beside the log as NAME.HASH.bak, and is written down in NAME.repairs.jsonl. The mirror follows.
 
     \b
     Example:

@@ -40,7 +40,9 @@ Data = Mapping[str, Any]
     metavar="TIME",
     help="With --compare: only sessions active at or before this time (UTC); a date means the whole day.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where to; - is standard output, the default but on a terminal.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Where to; - is standard output, the default unless that is a terminal."
+)
 @dialect_option
 @db_option
 def report(
@@ -49,7 +51,7 @@ def report(
 ) -> None:  # fmt: skip
     """Write a log, or a comparison of sessions, as one HTML page that needs no network.
 
-    LOG is read itself; without it the current folder's session is. The page of a log with errors says so, shows what
+    It reads LOG itself; without LOG, the current folder's session. If a log has errors, its page says so and shows what
     could be read, and the exit status is 1. --compare reads the mirror.
 
     \b

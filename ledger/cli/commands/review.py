@@ -30,8 +30,8 @@ _codes_argument = click.argument("codes", metavar="CODE[@LINE]...", nargs=-1, re
 def review() -> None:
     """Accept findings as they are, so that they no longer stop check, sync or the loop.
 
-    Decisions stand in NAME.accepted.jsonl beside the log, to be committed with it. Each is bound to the content of one
-    line and ends when the line changes.
+    Decisions stand in NAME.accepted.jsonl beside the log. Commit that file with the log. Each decision is bound to the
+    content of one line, and ends when the line changes.
 
     \b
     Example:
@@ -111,7 +111,7 @@ def _decide(path: Path, found: list[Diagnostic], reason: str) -> list[Diagnostic
 @dialect_option
 @format_option("text", "json", default="text")
 def list_decisions(log: str | None, dialect: str | None, format_name: str) -> None:
-    """List what is accepted, and whether it still is found.
+    """List what is accepted, and whether it is still found.
 
     \b
     Example:

@@ -22,10 +22,15 @@ from ledger.session.history import History
 @click.option("--description", metavar="TEXT", help="What was tried; the commit and the log say it.")
 @click.option("--baseline", is_flag=True, help="Measure the unchanged tree as the segment's first run.")
 @click.option("--asi", multiple=True, metavar="JSON|KEY=VALUE", help="What was learned; may be given more than once.")
-@click.option("--keep-equal", default="", metavar="REASON", help="Keep an equal metric, as for simpler code.")
-@click.option("--discard", default="", metavar="REASON", help="Discard it whatever the metric.")
 @click.option(
-    "--max-regress", multiple=True, metavar="NAME=PCT", help="Discard it if a secondary metric rises by more."
+    "--keep-equal", default="", metavar="REASON", help="Keep the run if the metric is equal, as for simpler code."
+)
+@click.option("--discard", default="", metavar="REASON", help="Discard the run whatever the metric.")
+@click.option(
+    "--max-regress",
+    multiple=True,
+    metavar="NAME=PCT",
+    help="Discard the run if the secondary metric NAME rises by more than PCT %.",
 )
 @repeat_option
 @limit_option
@@ -37,15 +42,15 @@ def run(
 ) -> None:  # fmt: skip
     """Do one iteration on the working tree: commit, measure, check, decide, log, revert what is not kept.
 
-    A negative PCT bounds the fall of a metric of which more is better. An iteration that was killed is finished or
-    undone first. The exit status is 0 whatever the run came to, and 2 if it could not be done.
+    An iteration that was killed is finished or undone first. The exit status is 0 whatever the run came to, and 2 if it
+    could not be done. A negative PCT bounds the fall of a metric of which more is better.
 
     \b
     Example:
       ledger run --baseline
       ledger run --description "Inline hot loop" --asi hypothesis="fewer calls" --max-regress memory_mb=50
     """
-    from ledger.loop.driving.interrupt import prompt
+    from ledger.loop.measuring.interrupt import prompt
 
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_at_work(log), not no_hooks

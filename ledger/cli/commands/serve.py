@@ -11,20 +11,26 @@ from ledger.cli.support.options import db_option
 from ledger.log.source import STDIN
 
 if TYPE_CHECKING:
-    from ledger.serve.shelf import Shelf
+    from ledger.serve.catalog import Catalog
 
 PORT = 8765
 
 
 @click.command()
 @click.argument("logs", nargs=-1, metavar="[LOG|DIR]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Where to listen; 0 takes a free port.",
+)
 @db_option
 def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
     """Show an index of sessions, their reports and their comparison as pages that follow the logs as they grow.
 
-    Without arguments these are the mirror's sessions, else the logs that are named and all that are, or will be, in the
-    folders that are. Nothing is changed, and nobody but this machine is answered. Its address is printed when it is
+    Without arguments it shows the mirror's sessions. Otherwise it shows the named logs, and all logs that are, or will
+    be, in the named folders. It changes nothing, and answers this machine alone. It prints its address when it is
     ready; Ctrl-C ends it. Needs pip install 'autoresearch-ledger[web]'.
 
     \b
@@ -34,12 +40,12 @@ def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
     """
     places = [_place(log) for log in logs]
     try:
-        from ledger.serve.server import serve as run
+        from ledger.serve.http import serve as run
     except ModuleNotFoundError as error:
         if error.name != "waitress":
             raise
         raise LedgerError("ledger serve needs its extra: pip install 'autoresearch-ledger[web]'") from None
-    run(_shelf(places, db), port, _announce)
+    run(_catalog(places, db), port, _announce)
 
 
 def _place(log: str) -> Path:
@@ -52,13 +58,13 @@ def _place(log: str) -> Path:
     return path
 
 
-def _shelf(places: list[Path], db: str | None) -> "Shelf":
-    from ledger.mirror.place import mirror_path
-    from ledger.serve.shelf import Mirrored, Named
+def _catalog(places: list[Path], db: str | None) -> "Catalog":
+    from ledger.mirror.location import mirror_location
+    from ledger.serve.catalog import MirroredLogs, NamedLogs
 
     if places:
-        return Named(places)
-    mirrored = Mirrored(mirror_path(db))
+        return NamedLogs(places)
+    mirrored = MirroredLogs(mirror_location(db))
     mirrored.entries()  # a file that is no mirror is told now
     return mirrored
 

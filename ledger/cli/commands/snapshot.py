@@ -13,8 +13,8 @@ from ledger.session.history import read
 def snapshot(log: str | None) -> None:
     """Write AUTORESEARCH_STATE.json and autoresearch-dashboard.md beside the log.
 
-    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors they
-    say so, and the exit status is 1.
+    Every accepted append does so too. They are made from the log and never read as truth. If the log has errors,
+    they say so, and the exit status is 1.
 
     \b
     Example:

@@ -19,8 +19,8 @@ from ledger.telling.status import status as status_text
 def status(log: str | None, dialect: str | None) -> None:
     """Show how a session stands: goal, metric, runs, best, streak, verdict, last runs.
 
-    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. Colour tells
-    statuses and confidences apart, on a terminal and unless NO_COLOR is set.
+    The trend is the metric of each run of the segment, from its lowest to its highest value; × is a crash. On a
+    terminal, colour tells statuses and confidences apart, unless NO_COLOR is set.
 
     \b
     Example:

@@ -16,12 +16,12 @@ from ledger.cli.support.options import db_option, dialect_option
 from ledger.cli.support.output import heard, shown
 from ledger.cli.support.progress import progress
 from ledger.mirror import store
-from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import open_writer, write_ahead
-from ledger.mirror.ingest import Outcome
-from ledger.mirror.place import mirror_path
+from ledger.mirror.ingest import SyncOutcome
+from ledger.mirror.location import mirror_location
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import mark_gone
+from ledger.mirror.sync_many import sync_logs
+from ledger.mirror.sync_one import mark_gone
 from ledger.telling import findings
 
 _BULK_BYTES = 16 * 1024 * 1024
@@ -52,7 +52,7 @@ def sync(paths: tuple[str, ...], db: str | None, dialect: str | None, quarantine
         raise click.UsageError("sync mirrors files; standard input has no place to come back to")
     gc.disable()  # rows make no cycles, and looking for them costs a fifth of the time
     bulk = any(map(os.path.isdir, paths or ".")) or _are_large(map(Path, paths))
-    with open_writer(mirror_path(db), bulk=bulk) as connection:
+    with open_writer(mirror_location(db), bulk=bulk) as connection:
         lost = store.lost(driver(connection))
         logs, complete = _logs(paths, {store.path_text(session.file) for session in lost})
         if not _are_large(logs):
@@ -85,7 +85,7 @@ def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:
     return [path for path in found if path is not None], complete
 
 
-def _sync(outcome: Outcome | LedgerError) -> int:
+def _sync(outcome: SyncOutcome | LedgerError) -> int:
     """Say what was done with one log, and give the exit status that it deserves."""
     if isinstance(outcome, LedgerError):
         click.echo(f"ledger: {outcome}", err=True)
@@ -95,7 +95,7 @@ def _sync(outcome: Outcome | LedgerError) -> int:
     return 1 if outcome.refused else 0
 
 
-def _report(outcome: Outcome) -> None:
+def _report(outcome: SyncOutcome) -> None:
     """Print the one line of a log on stdout; what a person must know beside it goes to stderr."""
     words = f"{outcome.status:<9} {outcome.lines:>7} lines {outcome.runs:>7} runs  {shown(outcome.path)}"
     click.echo(words + ("  (quarantined)" if outcome.quarantined else ""))

@@ -22,7 +22,7 @@ from ledger.session.standing import judge_session
 def verdict(log: str | None, max_iterations: int | None, dialect: str | None, format_name: str) -> None:
     """Say whether the loop may go on, in six lines for a shell.
 
-    If the log has errors they go to stderr and the exit status is 1: a loop must stop there.
+    If the log has errors, they go to stderr and the exit status is 1: a loop must stop there.
 
     \b
     Example:

@@ -11,10 +11,10 @@ from ledger.cli.support.mirror import named_sessions, reading_mirror
 from ledger.cli.support.options import db_option, format_option
 from ledger.cli.support.output import heard, shown
 from ledger.cli.support.progress import progress
-from ledger.mirror import store, twin
+from ledger.mirror import rederived, store
+from ledger.mirror.proof import Proof
+from ledger.mirror.proof import verify as verify_session
 from ledger.mirror.raw import Raw
-from ledger.mirror.verify import Proof
-from ledger.mirror.verify import verify as verify_session
 
 
 @click.command()
@@ -26,7 +26,7 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     """Prove that the mirror lost nothing: bytes by SHA-256, values by rebuilding each record from its columns.
 
     Every row is also derived from the stored bytes a second time. Exit 1 if a session differs; the first line that
-    differs is named. With --all rows that belong to no session are told too, with exit 1.
+    differs is named. With --all, rows that belong to no session are reported too, with exit 1.
 
     \b
     Example:
@@ -37,7 +37,7 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
         sessions = named_sessions(raw, logs, every=every)
         proved = (_proof(raw, session) for session in sessions)
         proofs = [proof for outcome in progress(proved, "verify", len(sessions)) if (proof := _told(outcome))]
-        orphans = twin.orphans(raw) if every else {}
+        orphans = rederived.orphans(raw) if every else {}
     _report(proofs, format_name)
     if orphans:
         counts = ", ".join(f"{count} in {table}" for table, count in orphans.items())
@@ -45,7 +45,7 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     sys.exit(2 if len(proofs) < len(sessions) else 1 if orphans or not all(proof.ok for proof in proofs) else 0)
 
 
-def _proof(raw: Raw, session: store.Session) -> Proof | LedgerError:
+def _proof(raw: Raw, session: store.StoredSession) -> Proof | LedgerError:
     try:
         return verify_session(raw, session)
     except LedgerError as error:

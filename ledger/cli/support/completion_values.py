@@ -157,9 +157,9 @@ def _matching(texts: Iterable[Any], incomplete: str) -> Items:
 
 def _ask(ctx: click.Context, sql: str) -> Iterator[tuple[Any, ...]]:
     """Read rows of the mirror; none from one that is missing, busy or no mirror, nor from a server."""
-    from ledger.mirror.place import mirror_path
+    from ledger.mirror.location import mirror_location
 
-    path: object = mirror_path(ctx.params.get("db"))
+    path: object = mirror_location(ctx.params.get("db"))
     if not isinstance(path, Path) or not path.is_file():
         return
     try:

@@ -8,17 +8,18 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.log.source import find_logs, run_json_of, session_log
+from ledger.dialects import by_name
+from ledger.log.source import find_logs, session_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader, open_writer
-from ledger.mirror.place import Place, mirror_path, show
+from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.sync import sync_log
+from ledger.mirror.sync_one import sync_log
 
 
-def existing_mirror(db: str | None) -> Place:
+def existing_mirror(db: str | None) -> Location:
     """Say where the mirror is. Raises LedgerError if there is none yet."""
-    place = mirror_path(db)
+    place = mirror_location(db)
     if isinstance(place, Path):
         there = place.exists()
     else:
@@ -29,14 +30,14 @@ def existing_mirror(db: str | None) -> Place:
     return place
 
 
-def _none_yet(place: Place) -> LedgerError:
+def _none_yet(place: Location) -> LedgerError:
     return LedgerError(f"there is no mirror at {show(place)} yet; run ledger sync")
 
 
 @contextmanager
 def reading_mirror(db: str | None) -> Iterator[Raw]:
     """Open the mirror as it is now: what other commands write meanwhile is not seen."""
-    place = mirror_path(db)
+    place = mirror_location(db)
     with open_reader(place) as connection:
         if connection is None:
             raise _none_yet(place)
@@ -47,9 +48,9 @@ def reading_mirror(db: str | None) -> Iterator[Raw]:
 @contextmanager
 def mirror_or_none(db: str | None, *, snapshot: bool = True) -> Iterator[Raw | None]:
     """Open the mirror, as a snapshot as it is now; None, with a note on standard error, if there is none yet."""
-    with open_reader(mirror_path(db)) as connection:
+    with open_reader(mirror_location(db)) as connection:
         if connection is None:
-            click.echo(f"note: there is no mirror at {show(mirror_path(db))} yet; run ledger sync", err=True)
+            click.echo(f"note: there is no mirror at {show(mirror_location(db))} yet; run ledger sync", err=True)
             yield None
         elif not snapshot:
             yield driver(connection)
@@ -58,14 +59,14 @@ def mirror_or_none(db: str | None, *, snapshot: bool = True) -> Iterator[Raw | N
                 yield driver(connection)
 
 
-def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.Session]:
+def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.StoredSession]:
     """Find the sessions that arguments name; without arguments the current folder's."""
     if every and logs:
         raise click.UsageError("name logs, or use --all, not both")
     sessions = store.every(raw)
     if every:
         return sessions
-    chosen: list[store.Session] = []
+    chosen: list[store.StoredSession] = []
     for name in logs or (str(session_log(Path.cwd())),):
         ids = store.matching(raw, (name,)) or [i for log in _below(name) for i in store.matching(raw, (str(log),))]
         if not ids:
@@ -81,7 +82,7 @@ def _below(name: str) -> list[Path]:
 def follow(log: Path, db: str | None) -> str | None:
     """Take a log's new content, if the mirror holds the log; give what stood in the way, None if nothing did."""
     try:
-        path = mirror_path(db)
+        path = mirror_location(db)
         if isinstance(path, Path) and not path.exists():
             return None
         with open_writer(path) as connection:
@@ -94,7 +95,7 @@ def follow(log: Path, db: str | None) -> str | None:
     return outcome.reason if outcome.refused or outcome.status == "waiting" else None
 
 
-def kept_files(raw: Raw, mirror: Place) -> dict[object, str]:
+def kept_files(raw: Raw, mirror: Location) -> dict[object, str]:
     """Name the files that must not be lost, by all that they are known by."""
     suffixes = ("", "-wal", "-shm", "-journal") if isinstance(mirror, Path) else ()
     files = {Path(f"{canonical(Path(str(mirror)))}{suffix}"): "the mirror itself" for suffix in suffixes}
@@ -103,8 +104,9 @@ def kept_files(raw: Raw, mirror: Place) -> dict[object, str]:
             continue
         if not session.missing:
             files[session.file] = "a mirrored log"
-        if session.dialect == "codex" and (beside := run_json_of(session.file)).exists():
-            files[beside] = "the run.json of a mirrored log"
+        config = by_name(session.dialect).loop().config_name if session.dialect else ""
+        if config and (beside := session.file.with_name(config)).exists():
+            files[beside] = f"the {config} of a mirrored log"
     return {mark: what for file, what in files.items() for mark in marks_of(file)}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ledger.mirror.typed import TOO_LONG
+from ledger.mirror.adhoc import TOO_LONG
 
 GRACE = 2.0
 """Seconds that the database has to stop by itself, as it does between the steps of a statement."""

@@ -1,7 +1,19 @@
-"""The `autoresearch` protocol: config header, run, status marker, hook record (PROTOCOLS 2)."""
+"""The `autoresearch` protocol: config header, run, status marker, hook record (protocols.md 2)."""
+
+from typing import TYPE_CHECKING
 
 from ledger.dialects.autoresearch import compiled, records
 from ledger.dialects.base import Dialect
+
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
+
+
+def _policy() -> "Policy":
+    from ledger.dialects.autoresearch.policy import POLICY
+
+    return POLICY
+
 
 DIALECT = Dialect(
     "autoresearch",
@@ -10,5 +22,6 @@ DIALECT = Dialect(
     records.spelled,
     records.parse,
     records.record,
+    _policy,
     accept=compiled.accept,
 )

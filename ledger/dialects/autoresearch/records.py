@@ -1,4 +1,4 @@
-"""The records of the `autoresearch` protocol: config header, run, status marker, hook record (PROTOCOLS 2)."""
+"""The records of the `autoresearch` protocol: config header, run, status marker, hook record (protocols.md 2)."""
 
 from ledger.base.numbers import decimal, normal, storable
 from ledger.base.times import epoch_ms, parse_iso, unit_of

@@ -1,4 +1,4 @@
-"""The records of the `codex` protocol: run.json, and the events of its history (PROTOCOLS 4)."""
+"""The records of the `codex` protocol: run.json, and the events of its history (protocols.md 4)."""
 
 from ledger.base.numbers import normal, storable
 from ledger.base.times import parse_iso

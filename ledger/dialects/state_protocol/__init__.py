@@ -1,7 +1,19 @@
-"""The `state-protocol` protocol: config with a schema version, results, decisions (PROTOCOLS 3)."""
+"""The `state-protocol` protocol: config with a schema version, results, decisions (protocols.md 3)."""
+
+from typing import TYPE_CHECKING
 
 from ledger.dialects.base import Dialect, same
 from ledger.dialects.state_protocol import records
+
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
+
+
+def _policy() -> "Policy":
+    from ledger.dialects.state_protocol.policy import POLICY
+
+    return POLICY
+
 
 DIALECT = Dialect(
     "state-protocol",
@@ -10,4 +22,5 @@ DIALECT = Dialect(
     same,
     records.parse,
     records.record,
+    _policy,
 )

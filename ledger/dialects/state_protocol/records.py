@@ -1,4 +1,4 @@
-"""The records of the `state-protocol` protocol: config with a schema version, results, decisions (PROTOCOLS 3)."""
+"""The records of the `state-protocol` protocol: config with a schema version, results, decisions (protocols.md 3)."""
 
 from ledger.base.numbers import normal, storable
 from ledger.base.times import parse_iso

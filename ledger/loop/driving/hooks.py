@@ -1,4 +1,4 @@
-"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent something (PROTOCOLS 7).
+"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent things (protocols.md 7).
 
 A hook gets one JSON line on its standard input, and the log's path in `LEDGER_LOG`.
 """
@@ -15,13 +15,14 @@ from ledger.base.files import append, create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run, stamp
 from ledger.fold.state import State
 from ledger.log.events import Run
 from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
 from ledger.session.files import Session
 from ledger.session.history import History, lines_at
-from ledger.session.new_records import next_run, stamp
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")
@@ -75,11 +76,11 @@ def payload(session: Session, history: History, stage: str) -> bytes:
 def _entry(log: Path, state: State, last: Run) -> str:
     """Give a run's whole entry: verbatim, or in the other protocols with the keys that hooks know on top."""
     line = next(lines_at(log, [last])).removeprefix(BOM).strip(WHITE)
-    if state.dialect == "autoresearch":
+    if policy_of(state).has_hook_records:
         return line.decode()  # a record that was read as a run is one object of sound JSON
     entry: dict[str, Any] = decode(line).value
     known = {"run": last.run, "status": last.status, "metric": last.metric, "description": last.description or ""}
-    if state.dialect == "state-protocol":
+    if last.run in state.results:
         known["decision"] = state.results[last.run].action
     return dump({**entry, **known})
 
@@ -153,7 +154,7 @@ def _problem(session: Session, path: Path, finished: Finished, output: "_Output"
 
 
 def _log(session: Session, state: State, record: Mapping[str, Any]) -> None:
-    if state.dialect == "autoresearch":
+    if policy_of(state).has_hook_records:
         with writing(session.log) as pen:
             pen.append(record)
         return

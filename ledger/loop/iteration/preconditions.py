@@ -5,6 +5,7 @@ import shutil
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.dialects import policy_of
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.loop.by_hand import check_place
 from ledger.loop.git.repository import Git
@@ -54,9 +55,9 @@ def check_repository(session: Session, history: History) -> Git:
         raise LedgerError(f"{what} is under way: finish or abort it first")
     if not git.has_identity():
         raise LedgerError("git does not know whom to name as author: set user.name and user.email with git config")
-    if history.state.dialect == "codex":
-        check_place(session, history.state)
-        retained = history.state.replay.head or ""
+    check_place(session, history.state)
+    if (known := policy_of(history.state).retained(history.state)) is not None:
+        retained = known.head or ""
         if git.resolve(retained) != git.head():
             raise LedgerError(
                 f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"

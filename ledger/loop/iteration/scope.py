@@ -1,4 +1,4 @@
-"""Which files an experiment may change: those in scope, and never those off limits (PROTOCOLS 7)."""
+"""Which files an experiment may change: those in scope, and never those off limits (protocols.md 7)."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.log.jsontext import decode
 from ledger.log.source import read_small
@@ -60,17 +61,16 @@ def _pattern(top: Path, base: Path, entry: str) -> str | None:
 
 
 def find(session: Session, state: State) -> Scope:
-    """Find a session's scope: in run.json, in the state-protocol's header, else in the prompt file.
+    """Find a session's scope: in its configuration or its header, as the protocol has it, else in the prompt file.
 
     What the protocol's own place leaves open, the prompt file may say.
     """
-    listed = _listed(session)
-    if state.dialect == "codex":
-        config = state.replay.config or {}
-        return Scope(_texts(config.get("scope")) or listed.scope, listed.off_limits, from_top=True)
-    header = _header(session.log, state.current().line) if state.dialect == "state-protocol" else {}
+    listed, policy = _listed(session), policy_of(state)
+    stated = policy.config(state) or (_header(session.log, state.current().line) if policy.scope_key else {})
     return Scope(
-        _texts(header.get("files_in_scope")) or listed.scope, _texts(header.get("off_limits")) or listed.off_limits
+        _texts(stated.get(policy.scope_key)) or listed.scope,
+        _texts(stated.get(policy.off_limits_key)) or listed.off_limits,
+        policy.scope_from_top,
     )
 
 

@@ -1,4 +1,4 @@
-"""METRIC lines, found in a program's output as it comes (PROTOCOLS 7)."""
+"""METRIC lines, found in a program's output as it comes (protocols.md 7)."""
 
 import math
 import re

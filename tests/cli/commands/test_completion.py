@@ -20,15 +20,13 @@ from ledger.rules import RULES
 from tests.support import cli
 from tests.support.cli import COMMAND, HEADER, SOUND, environment, lines, log, run
 from tests.support.mirroring import examples
-from tests.support.shells import SHELLS, Shell, missing, shell
+from tests.support.programs import need, needs
+from tests.support.shells import SHELLS, Shell, shell
 
 QUOTED = 'it\'s "odd" $HOME `x` \\ y!'
 NAMES = ("speed:new one", QUOTED, "line\nbreak", "spaß & co", "plain", "=eq", "~tilde", "esc\x1b[31m", "a\tb")
 
-every_shell = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.skipif(missing(name), reason=f"{name} is not installed")) for name in SHELLS],
-)
+every_shell = pytest.mark.parametrize("name", [pytest.param(name, marks=needs(name)) for name in SHELLS])
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=SHELLS)
 def opened(request: pytest.FixtureRequest, folder: Path) -> Iterator[Shell]:
     """Give a shell that is ready."""
-    if missing(request.param):
-        pytest.skip(f"{request.param} is not installed")
+    need(request.param)
     with shell(request.param, folder) as opened:
         yield opened
 

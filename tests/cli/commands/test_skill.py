@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from itertools import chain
@@ -14,9 +13,10 @@ import pytest
 from ledger.cli import COMMANDS
 from ledger.cli import ledger as command_line
 from ledger.cli.commands.skill import TEXT
+from ledger.fold.segment import STATUSES as RUN_STATUSES
 from ledger.loop.driving.ending import _BY_VERDICT
-from ledger.session.new_records import RUN_STATUSES
 from tests.support.cli import SOUND, environment, ledger
+from tests.support.programs import needs
 from tests.support.project import Project, bare, check_sound, project
 
 SKILL = TEXT.read_text("utf-8")
@@ -73,7 +73,7 @@ def do(one: Project, line: str) -> str:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the skill's commands are for a POSIX shell")
-@pytest.mark.skipif(shutil.which("jq") is None, reason="example hooks are at work")
+@needs("jq")  # example hooks are at work
 def test_an_agent_that_follows_it_to_the_letter_ends_with_a_proven_session(tmp_path: Path):
     one = bare(tmp_path / "work")
     other = tmp_path / "another" / "autoresearch.jsonl"

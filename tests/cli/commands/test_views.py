@@ -11,7 +11,7 @@ import pytest
 from ledger.exports import FORMATS
 from ledger.mirror.views import VIEWS
 from tests.support.asking import note, rows, synced_samples
-from tests.support.cli import COMMAND, HEADER, environment, ledger, lines, log, mirrors_at, run
+from tests.support.cli import COMMAND, HEADER, SOUND, environment, ledger, lines, log, mirrors_at, run
 
 COMMANDS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events")
 COLUMNS = {view.name: view.columns for view in VIEWS}
@@ -55,6 +55,17 @@ def test_every_format(name: str, samples: Path):
         "markdown": "| path ",
     }[name]  # fmt: skip
     assert out.startswith(first) and out.endswith("\n") and out.count("accf5e1") == 1
+
+
+def test_a_question_mark_in_a_text_is_no_place_of_a_value(tmp_path: Path):
+    text = "faster? 100% of '?', $1 and %s"
+    log(tmp_path, SOUND.replace(b'"description":"', f'"description":"{text} '.encode()))
+    assert ledger(tmp_path, "sync").code == 0
+    asked = """SELECT '?' AS mark, '%' AS part, '$1' AS "number?" """
+    assert rows(tmp_path, "sql", asked) == [{"mark": "?", "part": "%", "number?": "$1"}]
+    assert all(row["description"].startswith(text) for row in rows(tmp_path, "runs"))
+    found = rows(tmp_path, "sql", "SELECT description FROM runs WHERE description LIKE 'faster? 100%'")
+    assert len(found) == len(rows(tmp_path, "runs")) > 0
 
 
 def test_the_table_says_what_it_leaves_out(samples: Path):
