@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests import postgres  # noqa: E402 - the checkout is not installed
+from tests.support import postgres  # noqa: E402 - the checkout is not installed
 
 LEDGER = str(Path(sys.executable).parent / "ledger")
 LIMIT = 1.8

@@ -1,19 +1,30 @@
-"""The protocols that logs are written in, one file each (PROTOCOLS 2-4). The tuple is the registry."""
+"""The protocols that logs are written in, one folder each (protocols.md 2-4). The tuple is the registry."""
 
-from ledger.dialects import autoresearch, codex, compiled, state_protocol
+from typing import TYPE_CHECKING
+
+from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object
-from ledger.jsontext import dump
+from ledger.fold.state import State
+from ledger.log.jsontext import dump
+
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
 
 DIALECTS: tuple[Dialect, ...] = (
     state_protocol.DIALECT,
     codex.DIALECT,
-    autoresearch.DIALECT._replace(accept=compiled.accept),
+    autoresearch.DIALECT,
 )
 
 
 def by_name(name: str) -> Dialect:
     """Find a dialect by its name. Raises KeyError if there is none."""
     return {dialect.name: dialect for dialect in DIALECTS}[name]
+
+
+def policy_of(state: State) -> "Policy":
+    """Give what a loop asks of a log's protocol; a log of no known one is told of as the most common is."""
+    return by_name(state.dialect or DIALECTS[-1].name).loop()
 
 
 def recognise(record: Object) -> Dialect | None:

@@ -1,11 +1,15 @@
-"""What a protocol's file declares: its records' fields, and how records turn into events and back."""
+"""What a protocol's folder declares: its records' fields, and how records turn into events and back."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.events import Event, Place, Run, Runs
-from ledger.numbers import is_number
-from ledger.state import State
+from ledger.base.numbers import is_number
+from ledger.fold.state import State
+from ledger.log.events import Event, Place, Run, Runs
+from ledger.log.layout import FileLayout
+
+if TYPE_CHECKING:
+    from ledger.dialects.policy import Policy
 
 Json = Any
 Object = Mapping[str, Json]
@@ -60,6 +64,8 @@ class Dialect(NamedTuple):
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
     several plain objects at once or not at all. `strict` dialects allow no blank line and no unfinished last line.
+    `loop` loads what a loop asks, which who only reads does without; `layout` says where its sessions have their files,
+    None where any place will do that is not another's.
     """
 
     name: str
@@ -68,8 +74,10 @@ class Dialect(NamedTuple):
     normal: Callable[[Object], Object]
     parse: Callable[[Kind, Object, Place, State], Event]
     record: Callable[[Event | Run, int], dict[str, Json]]
+    loop: "Callable[[], Policy]"
     accept: Callable[[list[dict[str, Json]], list[int], list[int], list[int], State], Runs | None] | None = None
     strict: bool = False
+    layout: FileLayout | None = None
 
 
 def same(record: Object) -> Object:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from ledger.numbers import SAFE_INTEGER
+from ledger.base.numbers import SAFE_INTEGER
 
 Value = str | int | float | bool | None
 Rows = Iterable[Sequence[Value]]

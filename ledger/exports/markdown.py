@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import TextIO
 
+from ledger.base.text import plain
 from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
-from ledger.terminal import plain
 
 _BREAK = re.compile(r"\r\n|[\r\n]")
 _SPECIAL = re.compile(r"[\\|<]")

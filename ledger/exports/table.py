@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from ledger.base.text import columns as columns_of
+from ledger.base.text import cut, cut_start, near, plain
 from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
-from ledger.screen import Paint, bare, confidence_colour, status_colour
-from ledger.terminal import columns as columns_of
-from ledger.terminal import cut, cut_start, near, plain
+from ledger.telling.screen import Paint, bare, confidence_colour, status_colour
 
 TEXT_WIDTH = 40
 """The most columns of a text where no terminal says how wide it is."""

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 
 from ledger.importing.table_file import TableFile
-from ledger.source import MAX_LINE_BYTES
+from ledger.log.source import MAX_LINE_BYTES
 
 _LEADS = ("=", "+", "-", "@", "\t", "\r")
 

@@ -1,11 +1,11 @@
-"""The log that a table becomes: a header that says where it came from, and a run a row (PROTOCOLS 2)."""
+"""The log that a table becomes: a header that says where it came from, and a run a row (protocols.md 2)."""
 
 from decimal import Decimal
 from typing import Any
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.importing.table_file import ImportOptions, TableFile
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 _DIRECTIONS = {
     "lower": "lower", "lower_is_better": "lower", "higher": "higher", "higher_is_better": "higher",

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.text import plain
+from ledger.base.times import epoch_ms, parse_iso
+from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.fold.segment import STATUSES
 from ledger.importing import log_records
 from ledger.importing.cell_values import is_missing, number, short_hash, split
 from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile
-from ledger.segment import STATUSES
-from ledger.terminal import plain
-from ledger.times import epoch_ms, parse_iso
 
 WORDS = {
     **{status: status for status in STATUSES},

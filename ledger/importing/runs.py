@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ledger.base.text import plain
+from ledger.base.times import parse_iso
+from ledger.fold.segment import STATUSES
 from ledger.importing import log_records
 from ledger.importing.cell_values import number
 from ledger.importing.csvtext import is_led, records
 from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
 from ledger.mirror.views import by_name
-from ledger.segment import STATUSES
-from ledger.terminal import plain
-from ledger.times import parse_iso
 
 COLUMNS = by_name("runs").columns
 _WHOLE = "; ledger export --view lines --format csv has all of a log"

@@ -12,14 +12,14 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from mcp_types import CallToolResult
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.base.text import cut
 from ledger.mcp.commands import CommandResult, Commands, Tell
 from ledger.mcp.replies import answer, refusal
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, DEFAULT_ROWS, LOG, Tool
 from ledger.serve.fingerprint import log_fingerprint
-from ledger.source import show_path
-from ledger.terminal import cut
 
 _MOST_BYTES = 100_000
 """Of one word of a command; Linux takes some more."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 Words = Callable[[Any], list[str]]
 """Make a command's words of a value that fits the schema."""

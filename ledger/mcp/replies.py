@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_types import CallToolResult, ContentBlock, TextContent
 
-from ledger.jsontext import decode, dump
+from ledger.log.jsontext import decode, dump
 from ledger.mcp.commands import CommandResult
 
 MOST_CHARACTERS = 100_000

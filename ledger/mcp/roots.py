@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.errors import LedgerError
-from ledger.loop.session import Session, here, of_log
-from ledger.source import canonical, find_logs, run_json_of, show_path
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
+from ledger.log.source import find_logs, run_json_of
+from ledger.session.files import Session, here, of_log
 
 _FILES = ("prompt", "ideas", "measure", "checks")
 

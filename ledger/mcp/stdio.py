@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,12 +31,13 @@ from mcp_types import (
 from mcp_types import Tool as ToolType
 
 from ledger import __version__
+from ledger.loop.measuring.interrupt import list_signals
 from ledger.mcp.commands import Tell
 from ledger.mcp.handler import Handler
 from ledger.mcp.roots import Roots
 from ledger.mcp.tools import BY_NAME, TOOLS, Tool
-from ledger.render import explain
 from ledger.rules import RULES, by_code
+from ledger.telling.findings import explain
 
 _ABOUT = (
     "Experiment loops whose runs stand in append-only logs. Ahead of each iteration ask verdict, and go on only while"
@@ -45,7 +45,6 @@ _ABOUT = (
     " decides, logs and reverts. Never write to a log yourself."
 )
 _BRIEF, _RULES = "ledger://brief", "ledger://rules"
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 _RESOURCES = [
     Resource(uri=_BRIEF, name="brief", description="What an agent needs to know of the session.",
@@ -66,7 +65,7 @@ Page = PaginatedRequestParams | None
 def serve(roots: Roots, mirror: str | None) -> None:
     """Serve on standard input and output until the client closes them.
 
-    A signal ends it as well, exit status 130, and the commands at work with it.
+    An interrupt ends it as well, exit status 130, and the commands at work with it.
     """
     with tempfile.TemporaryDirectory(prefix="ledger-", ignore_cleanup_errors=True) as folder:
         anyio.run(_serve, Handler(roots, mirror, Path(folder)), folder)
@@ -83,7 +82,7 @@ async def _serve(handler: Handler, folder: str) -> None:
 
 async def _heed(handler: Handler, folder: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Wait for a signal and end the process: standard input is read by a thread, which nothing else interrupts."""
-    with anyio.open_signal_receiver(*_SIGNALS) as signals:
+    with anyio.open_signal_receiver(*list_signals()) as signals:
         task_status.started()
         async for _ in signals:
             await handler.commands.end()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ledger.loop.records import RESULT_STATUSES
+from ledger.dialects.writing import RESULT_STATUSES
 from ledger.mcp import inputs
 from ledger.mcp.inputs import Input, option, pairs, positional, repeated, switch
 

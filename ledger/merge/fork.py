@@ -3,7 +3,7 @@
 from itertools import takewhile
 from typing import NamedTuple
 
-from ledger.merge.lexeme import bare, masked
+from ledger.merge.number_text import bare, masked
 from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side
 
 Sides = tuple[Side, Side]

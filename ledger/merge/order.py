@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ledger.merge.fork import Fork, Sides
-from ledger.merge.lexeme import bare
+from ledger.merge.number_text import bare
 from ledger.merge.regions import Part, moments, regions
+from ledger.merge.shared_records import Twins
 from ledger.merge.side import HEADER, RUN
-from ledger.merge.twins import Twins
 
 Pair = tuple[Part | None, Part | None]
 """Parts of log 0 and log 1 that are one, or one part alone."""
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Point to a line of the merged log: in log `log`, at index `at`; `twin` is the same record's in the other."""
 
     log: int
@@ -21,7 +21,7 @@ class Place(NamedTuple):
     twin: int | None = None
 
 
-def arrange(sides: Sides, fork: Fork, twins: Twins) -> list[Place] | str:
+def arrange(sides: Sides, fork: Fork, twins: Twins) -> list[Position] | str:
     """Order what the logs have behind their fork, or say why there is no honest order.
 
     What continues the segment that both share goes first, record by record. A segment that a log opened follows whole,
@@ -39,9 +39,9 @@ def arrange(sides: Sides, fork: Fork, twins: Twins) -> list[Place] | str:
     return [place for pair in ordered for place in _lines(sides, pair, twins)]
 
 
-def _all_of(log: int, sides: Sides, fork: Fork, twins: Twins) -> list[Place]:
+def _all_of(log: int, sides: Sides, fork: Fork, twins: Twins) -> list[Position]:
     others = twins.lines if log == 0 else {other: index for index, other in twins.lines.items()}
-    return [Place(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
+    return [Position(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
 
 
 def _has_run(sides: Sides, pair: Pair) -> bool:
@@ -62,7 +62,7 @@ def _header(sides: Sides, pair: Pair) -> bytes:
     return found[-1]
 
 
-def _lines(sides: Sides, pair: Pair, twins: Twins) -> Iterator[Place]:
+def _lines(sides: Sides, pair: Pair, twins: Twins) -> Iterator[Position]:
     """Put the lines of a part in order: record by record, if both logs have a share in it."""
     ours, theirs = ([] if part is None else moments(side.lines, part) for side, part in zip(sides, pair, strict=True))
     there = {part.lines[0]: place for place, part in enumerate(theirs)}
@@ -73,8 +73,8 @@ def _lines(sides: Sides, pair: Pair, twins: Twins) -> Iterator[Place]:
     }
     brought = set(twins.lines.values())
     for mine, their in _by_time(ours, theirs, partners):
-        yield from (Place(0, index, twins.lines.get(index)) for index in (mine.lines if mine else ()))
-        yield from (Place(1, index) for index in (their.lines if their else ()) if index not in brought)
+        yield from (Position(0, index, twins.lines.get(index)) for index in (mine.lines if mine else ()))
+        yield from (Position(1, index) for index in (their.lines if their else ()) if index not in brought)
 
 
 def _by_time(ours: list[Part], theirs: list[Part], partners: Mapping[int, int]) -> Iterator[Pair]:

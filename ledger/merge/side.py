@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.accepted import Decisions, mark
-from ledger.diagnostics import Diagnostic
-from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Shape
-from ledger.log import judged, open_reader
-from ledger.source import LogFile, open_log
+from ledger.log.diagnostics import Diagnostic
+from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Shape
+from ledger.log.source import LogFile, open_log
+from ledger.reading.accepted import Decisions, mark
+from ledger.reading.whole_log import judged, open_reader
 
 RUN, HEADER, DECISION, REST = "run", "header", "decision", "rest"
 _MISSING_RUN_JSON = "E330"

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
-from ledger.diagnostics import Diagnostic
-from ledger.log import events, open_reader
+from ledger.log.diagnostics import Diagnostic
+from ledger.log.source import LogFile
 from ledger.merge.fork import Fork, Sides, find_fork
-from ledger.merge.lexeme import rewrite
-from ledger.merge.order import Place, arrange
+from ledger.merge.number_text import rewrite
+from ledger.merge.order import Position, arrange
+from ledger.merge.shared_records import find_twins
 from ledger.merge.side import HEADER, RUN, Line, Side
-from ledger.merge.twins import find_twins
-from ledger.source import LogFile
+from ledger.reading.whole_log import events, open_reader
 
 RELATIVE = frozenset(("E303", "S406", "S408", "S410"))
 """What is true of a run among runs that its writer did not know: told, and no obstacle.
@@ -81,7 +81,7 @@ def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged |
     return merged._replace(twins=len(twins.lines), lost=fork.lost, ended=ended)
 
 
-def _ended(sides: Sides, order: list[Place], lines: list[bytes], fork: Fork) -> Iterator[Ended]:
+def _ended(sides: Sides, order: list[Position], lines: list[bytes], fork: Fork) -> Iterator[Ended]:
     """Yield the accepted findings of lines that are written otherwise in the merged log, whose tail these lines are."""
     accepted: list[dict[int, list[str]]] = [{}, {}]
     for log, side in enumerate(sides):
@@ -110,7 +110,7 @@ def _longer(sides: Sides, fork: Fork) -> Merged | str:
     return Merged((theirs if len(theirs.lines) > len(ours.lines) else ours).data, [], Counter())
 
 
-def _numbered(sides: Sides, fork: Fork, order: list[Place]) -> Merged | str:
+def _numbered(sides: Sides, fork: Fork, order: list[Position]) -> Merged | str:
     """Give each run a number, in the first way that leaves no finding which neither log had.
 
     As the records are, if they can stay so; else from where the two tails count on, or behind the last number that both
@@ -143,7 +143,7 @@ def _numbers(lines: list[Line]) -> list[int]:
     return [line.number for line in lines if line.kind == RUN and line.number is not None]
 
 
-def _draft(sides: Sides, fork: Fork, order: list[Place], first: int | None) -> tuple[bytes, list[Change]]:
+def _draft(sides: Sides, fork: Fork, order: list[Position], first: int | None) -> tuple[bytes, list[Change]]:
     """Write the merged log, its runs behind the fork counted from `first` (None: as they are).
 
     Decisions follow their results' numbers; a run that states its segment states the one that it stands in now.
@@ -182,7 +182,7 @@ def _old(line: Line, what: str) -> int:
     return line.segment if what == "segment" or line.number is None else line.number
 
 
-def _ends(sides: Sides, order: list[Place]) -> bool:
+def _ends(sides: Sides, order: list[Position]) -> bool:
     """Tell whether the merged log's last line has a newline: only one that is a log's last may lack it."""
     if not order:
         return any(side.terminated for side in sides)
@@ -191,7 +191,7 @@ def _ends(sides: Sides, order: list[Place]) -> bool:
 
 
 def _judge(
-    sides: Sides, fork: Fork, order: list[Place], data: bytes, allowed: Set[str]
+    sides: Sides, fork: Fork, order: list[Position], data: bytes, allowed: Set[str]
 ) -> tuple[str | None, Counter[str]]:
     """Check a merged log: what it must not be written for, and counts of the allowed findings that neither log had."""
     with LogFile(None, io.BytesIO(data), len(data)) as file:
@@ -202,7 +202,7 @@ def _judge(
         reader.finish(undecided)
     shared, found = fork.lengths[fork.trunk], Counter[str]()
     for one in reader.diagnostics:
-        place = Place(fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
+        place = Position(fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
         log, index, twin = place
         if _is_known(one, sides[log].found.get(index + 1, set()) | _found_of_twin(sides[1 - log], twin)):
             continue

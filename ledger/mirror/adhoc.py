@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.postgres import Server, failures
 from ledger.mirror.raw import Raw

@@ -10,12 +10,12 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 from ledger.mirror import postgres, schema, views
 from ledger.mirror.location import Location, show
 from ledger.mirror.postgres import OWN_SCHEMA, Server
 from ledger.mirror.raw import driver
-from ledger.source import show_path
 
 BUSY_SECONDS = 20
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from ledger.events import Place, Run
-from ledger.runset import RunSet
-from ledger.segment import Segment, Streak
-from ledger.state import Result, State
+from ledger.fold.run_numbers import RunSet
+from ledger.fold.segment import Segment, Streak
+from ledger.fold.state import Result, State
+from ledger.log.events import Place, Run
 
 _SEGMENT_PLAIN = (
     "ordinal", "line", "name", "metric_name", "unit", "direction", "settings", "created_ms", "touched", "counts",

@@ -6,17 +6,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger import accepted
-from ledger.diagnostics import Diagnostic
-from ledger.events import Unread
-from ledger.log import Undecided
+from ledger.log.diagnostics import Diagnostic
+from ledger.log.events import Unread
+from ledger.log.source import LogFile
 from ledger.mirror import foldtext, side_rows, store
 from ledger.mirror.prefetch import Prefetched, ReadBlock, read_blocks
 from ledger.mirror.raw import Raw
 from ledger.mirror.row_writer import RowWriter, writing
 from ledger.mirror.store import StoredSession
-from ledger.reader import MOST_ALIKE, TORN, Reader
-from ledger.source import LogFile
+from ledger.reading import accepted
+from ledger.reading.reader import MOST_ALIKE, TORN, Reader
+from ledger.reading.whole_log import Undecided
 
 _TORN_TAIL = "L115"
 

@@ -7,8 +7,8 @@ from platformdirs import user_data_path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from ledger.errors import LedgerError
-from ledger.source import show_path
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 
 Location = Path | URL
 """A file, or the address of a database on a server."""

@@ -8,7 +8,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from ledger.source import show_path
+from ledger.base.paths import show_path
 
 _SCHEME = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/?#]*@)?(?P<host>\[[^]]*]|[^/?#:]*)(?::(?P<port>\d*))?"
                      r"(?P<path>/[^?#]*)?", re.IGNORECASE)  # fmt: skip

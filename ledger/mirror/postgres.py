@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror.location import show
 
 if TYPE_CHECKING:

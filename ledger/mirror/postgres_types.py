@@ -16,7 +16,7 @@ from psycopg.pq import Format
 from psycopg.types.numeric import NumericBinaryLoader
 from psycopg.types.string import StrDumperUnknown
 
-from ledger.jsontext import INT64
+from ledger.log.jsontext import INT64
 
 _LOW = re.compile("\x01([\x01\x02])")
 _HEAD = Struct("!hhHh").unpack_from

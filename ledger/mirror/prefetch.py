@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.errors import LedgerError
-from ledger.events import Event
-from ledger.log import Undecided, open_reader
+from ledger.base.errors import LedgerError
+from ledger.fold.segment import Segment
+from ledger.fold.state import Result, State
+from ledger.log.events import Event
+from ledger.log.source import Block, LogFile, open_log
 from ledger.mirror import foldtext
-from ledger.reader import Reader
-from ledger.segment import Segment
-from ledger.source import Block, LogFile, open_log
-from ledger.state import Result, State
+from ledger.reading.reader import Reader
+from ledger.reading.whole_log import Undecided, open_reader
 
 _MOST_BYTES = 4 * 1024 * 1024
 

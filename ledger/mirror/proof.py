@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from ledger.dialects import by_name
 from ledger.dialects.base import Dialect
-from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Place, Run, Shape
-from ledger.jsontext import decode, decode_many, load
+from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other, Place, Run, Shape
+from ledger.log.jsontext import decode, decode_many, load
+from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import rederived, schema, store
 from ledger.mirror.raw import Raw, written_for
 from ledger.mirror.store import StoredSession
 from ledger.mirror.sync_one import first_difference
-from ledger.source import LogFile, open_log, read_small, run_json_of
 
 _LINE = 2**schema.LINE_BITS - 1
 

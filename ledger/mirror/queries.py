@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Context
 from typing import Any, NamedTuple
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.numbers import decimal
+from ledger.base.times import iso
 from ledger.mirror import schema, store
 from ledger.mirror.adhoc import readable
 from ledger.mirror.postgres import Server
 from ledger.mirror.raw import Raw, written_for
 from ledger.mirror.views import View
-from ledger.numbers import decimal
-from ledger.times import iso
 
 Rows = Iterator[Sequence[Any]]
 

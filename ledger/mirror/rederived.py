@@ -9,14 +9,14 @@ from typing import Any
 
 from sqlalchemy import Table, create_engine
 
+from ledger.base.errors import LedgerError
 from ledger.dialects import DIALECTS
-from ledger.errors import LedgerError
-from ledger.log import open_reader
+from ledger.log.source import LogFile
 from ledger.mirror import schema, side_rows, store
 from ledger.mirror.ingest import Ingestion
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import StoredSession
-from ledger.source import LogFile
+from ledger.reading.whole_log import open_reader
 
 _OF_SESSION = ("dialect", "lines", "state", "quarantined", "run_json")
 

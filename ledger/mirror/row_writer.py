@@ -5,18 +5,18 @@ from contextlib import contextmanager
 from itertools import chain, cycle, repeat
 from typing import Any, NamedTuple
 
-from ledger.diagnostics import Diagnostic
-from ledger.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Unread
-from ledger.jsontext import INT64, dump
+from ledger.base.numbers import is_number, residue
+from ledger.fold.state import State
+from ledger.log.diagnostics import Diagnostic
+from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Unread
+from ledger.log.jsontext import INT64, dump
+from ledger.log.source import Block
 from ledger.mirror import schema
 from ledger.mirror.derive import derivation
 from ledger.mirror.postgres import Server
 from ledger.mirror.prefetch import StateKept
 from ledger.mirror.raw import Raw
 from ledger.mirror.writer_thread import WriterThread, statement_batches, writer_thread
-from ledger.numbers import is_number, residue
-from ledger.source import Block
-from ledger.state import State
 
 _FLUSH_ROWS = 4000
 _HEADERS = 4096

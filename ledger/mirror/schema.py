@@ -98,7 +98,7 @@ run = Table(
     Column("confidence", Float),
     Column("asi", _TEXT),
     Column("extras", _TEXT),  # JSON: unknown keys, and raw values that the typed columns do not give back exactly
-    Column("shape", Integer, nullable=False),  # ledger.events.Shape
+    Column("shape", Integer, nullable=False),  # ledger.log.events.Shape
 )
 
 run_metric = Table(

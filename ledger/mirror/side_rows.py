@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ledger.accepted import Key, hash_of, in_force
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
+from ledger.log.source import read_small
 from ledger.mirror import store
 from ledger.mirror.raw import Raw, written_for
-from ledger.sidefile import records, side_file
-from ledger.source import read_small
+from ledger.reading.accepted import Key, hash_of, in_force
+from ledger.reading.side_files import records, side_file
 
 _KINDS = ("accepted", "repairs")
 

@@ -1,4 +1,4 @@
-"""What a segment's runs amount to, in plain SQL (PROTOCOLS 5, 6): the selects that the views are made of.
+"""What a segment's runs amount to, in plain SQL (protocols.md 5, 6): the selects that the views are made of.
 
 `[[word arguments]]` is what databases say differently; see wording.
 

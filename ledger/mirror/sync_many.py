@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.ingest import Ingestion, SyncOutcome
 from ledger.mirror.prefetch import MOST_FOUND, Prefetched, prefetch

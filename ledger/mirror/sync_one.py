@@ -6,19 +6,20 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RootTransaction
 
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.base.times import now_ms
 from ledger.dialects import by_name
-from ledger.errors import LedgerError
-from ledger.jsontext import decode
-from ledger.log import open_reader
+from ledger.log.jsontext import decode
+from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import foldtext, side_rows, store
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, SyncOutcome
 from ledger.mirror.prefetch import Prefetched
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import StoredSession
-from ledger.reader import Reader
-from ledger.source import LogFile, open_log, read_small, run_json_of, show_path
-from ledger.times import now_ms
+from ledger.reading.reader import Reader
+from ledger.reading.whole_log import open_reader
 
 _REPLAY_ENDS = ("E354", "E355")
 

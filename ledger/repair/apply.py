@@ -3,25 +3,25 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ledger.appending import lock_of, locked
-from ledger.errors import LedgerError
-from ledger.repair.carry import Outcome, carry_out
-from ledger.repair.plan import Item, Plan
-from ledger.repair.records import backup_of, last_repair, note_repair, note_undo, sha256
+from ledger.base.errors import LedgerError
+from ledger.base.locks import lock_of, locked
+from ledger.base.paths import show_path
+from ledger.repair.carried_out import FixedLog, carry_out
+from ledger.repair.log_text import Text
+from ledger.repair.plan import Item, RepairPlan
+from ledger.repair.repairs_made import backup_of, last_repair, note_repair, note_undo, sha256
 from ledger.repair.replace import check_replaceable, content, keep_copy, put
-from ledger.repair.text import Text
-from ledger.source import show_path
 
-Choice = tuple[Plan, Sequence[Item]]
+Choice = tuple[RepairPlan, Sequence[Item]]
 """A plan and those of its items that are to be carried out."""
 
 
-def repaired(log: Path, plan: Plan, items: Sequence[Item], dialect: str | None = None) -> Outcome:
+def repaired(log: Path, plan: RepairPlan, items: Sequence[Item], dialect: str | None = None) -> FixedLog:
     """Carry a plan's items out in memory. Raises LedgerError if the log is not the one that the plan is for."""
     return _carried(log, Text.read(log, dialect), plan, items, dialect)
 
 
-def _carried(log: Path, text: Text, plan: Plan, items: Sequence[Item], dialect: str | None) -> Outcome:
+def _carried(log: Path, text: Text, plan: RepairPlan, items: Sequence[Item], dialect: str | None) -> FixedLog:
     if not is_for(plan, text):
         raise LedgerError(
             f"{show_path(log)} has changed since the plan was made, or is another log; make the plan again"
@@ -31,15 +31,15 @@ def _carried(log: Path, text: Text, plan: Plan, items: Sequence[Item], dialect: 
     return carry_out(text, items, plan.options)
 
 
-def is_for(plan: Plan, text: Text) -> bool:
+def is_for(plan: RepairPlan, text: Text) -> bool:
     """Tell whether a log has the bytes that a plan was made for."""
     return (plan.size, plan.sha256) == (len(text.data), sha256(text.data))
 
 
 def repair(
-    log: Path, plan: Plan, items: Sequence[Item], dialect: str | None = None,
+    log: Path, plan: RepairPlan, items: Sequence[Item], dialect: str | None = None,
     again: Callable[[Text], Choice] | None = None,
-) -> Outcome:  # fmt: skip
+) -> FixedLog:  # fmt: skip
     """Make a repair: nothing is replaced if the outcome has a refusal, or brings about nothing.
 
     The original is kept beside the log. `again` plans anew for a log that was written to since the plan was made, where

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from ledger.diagnostics import Diagnostic, Edit
-from ledger.jsontext import WHITE
-from ledger.repair.fixers import UNSAFE, Options, Proposal, by_line, fixer, proposed
-from ledger.repair.spans import MARK, control_escapes, on_one_line, step, whole_objects
-from ledger.repair.text import Text, record_of
+from ledger.log.diagnostics import Diagnostic, Edit
+from ledger.log.jsontext import WHITE
+from ledger.log.source import MAX_LINE_BYTES
+from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, proposed
+from ledger.repair.json_spans import MARK, control_escapes, on_one_line, step, whole_objects
+from ledger.repair.log_text import Text, record_of
 from ledger.repair.torn import records_behind_torn
-from ledger.source import MAX_LINE_BYTES
 
 _MOST_LINES = 1000
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledger.diagnostics import Diagnostic, Edit
-from ledger.dialects.autoresearch import moment
-from ledger.numbers import is_number
-from ledger.repair.fixers import UNSAFE, Options, Proposal, fixer, proposed
-from ledger.repair.text import Text, record_of
+from ledger.base.numbers import is_number
+from ledger.dialects.autoresearch.records import moment
+from ledger.log.diagnostics import Diagnostic, Edit
+from ledger.repair.fixer import UNSAFE, Options, Proposal, fixer, proposed
+from ledger.repair.log_text import Text, record_of
 
 _ORDER = {b"<<<<<<<": 0, b"|||||||": 1, b"=======": 2, b">>>>>>>": 3}
 _DEEPEST = 16

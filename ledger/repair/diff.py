@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ledger.diagnostics import Edit
+from ledger.log.diagnostics import Edit
 from ledger.repair.edits import apply_edits
-from ledger.repair.text import Text
+from ledger.repair.log_text import Text
 
 _AROUND = 2
 _UNENDED = "\\ No newline at end of file"

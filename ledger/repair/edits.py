@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from ledger.diagnostics import Edit, Fix
+from ledger.log.diagnostics import Edit, Fix
 
 Fixed = TypeVar("Fixed")
 

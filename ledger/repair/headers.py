@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ledger.diagnostics import Diagnostic, Edit
 from ledger.dialects.state_protocol import DIALECT as STATE_PROTOCOL
-from ledger.events import Header
-from ledger.jsontext import dump
-from ledger.repair.fixers import UNSAFE, Options, Proposal, fixer, proposed
-from ledger.repair.text import Text, record_of
+from ledger.log.diagnostics import Diagnostic, Edit
+from ledger.log.events import Header
+from ledger.log.jsontext import dump
+from ledger.repair.fixer import UNSAFE, Options, Proposal, fixer, proposed
+from ledger.repair.log_text import Text, record_of
 
 
 @fixer("S401")

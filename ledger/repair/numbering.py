@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from ledger.diagnostics import Diagnostic, Edit
-from ledger.events import Runs, Unread
-from ledger.repair.fixers import UNSAFE, Options, Proposal, fixer, proposed
-from ledger.repair.spans import own_members
-from ledger.repair.text import Text, record_of
+from ledger.log.diagnostics import Diagnostic, Edit
+from ledger.log.events import Runs, Unread
+from ledger.repair.fixer import UNSAFE, Options, Proposal, fixer, proposed
+from ledger.repair.json_spans import own_members
+from ledger.repair.log_text import Text, record_of
 
 
 @fixer("S403", "S404", "S405")

@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ledger.diagnostics import Applicability, Diagnostic, Fix
-from ledger.errors import LedgerError
-from ledger.repair.fixers import CODES, FIXERS, Options, Proposal
-from ledger.repair.text import Text
+from ledger.base.errors import LedgerError
+from ledger.log.diagnostics import Applicability, Diagnostic, Fix
+from ledger.repair.fixer import Options, Proposal
+from ledger.repair.fixers import CODES, FIXERS
+from ledger.repair.log_text import Text
 from ledger.rules import RULES
 
 
@@ -34,7 +35,7 @@ class Item(NamedTuple):
         return list(dict.fromkeys(one.code for one in self.found))
 
 
-class Plan(NamedTuple):
+class RepairPlan(NamedTuple):
     """Hold what can be done about a log of exactly these bytes; `left` are the findings that no item is for."""
 
     sha256: str
@@ -58,17 +59,17 @@ def propose(text: Text, found: Iterable[Diagnostic], options: Options) -> list[P
     return sorted(made, key=lambda proposal: (proposal.found[0].line, proposal.found[0].column))
 
 
-def make_plan(text: Text, found: Sequence[Diagnostic], options: Options) -> Plan:
+def make_plan(text: Text, found: Sequence[Diagnostic], options: Options) -> RepairPlan:
     """Plan the repair of a log with these findings; what a person accepted is left as it is."""
     wanted = [one for one in found if one.accepted is None]
     items = [Item(number, *proposal) for number, proposal in enumerate(propose(text, wanted, options), 1)]
     fixed = {one for item in items for one in item.found}
     left = [one for one in wanted if one not in fixed]
     digest = hashlib.sha256(text.data).hexdigest()
-    return Plan(digest, len(text.data), text.dialect, options, items, left)
+    return RepairPlan(digest, len(text.data), text.dialect, options, items, left)
 
 
-def foreign(plan: Plan, own: Plan) -> Item | None:
+def foreign(plan: RepairPlan, own: RepairPlan) -> Item | None:
     """Give the first item of a plan that is not in the one that is made here; None if it holds nothing else."""
     known = {_content(item) for item in own.items}
     return next((item for item in plan.items if _content(item) not in known), None)
@@ -91,12 +92,12 @@ def fixable(found: Iterable[Diagnostic]) -> bool:
     return any(one.code in CODES and one.source is None and one.accepted is None for one in found)
 
 
-def safe_items(plan: Plan) -> list[Item]:
+def safe_items(plan: RepairPlan) -> list[Item]:
     """Choose the items that lose nothing."""
     return [item for item in plan.items if item.fix.applicability is Applicability.SAFE]
 
 
-def select(plan: Plan, words: Iterable[str]) -> list[Item]:
+def select(plan: RepairPlan, words: Iterable[str]) -> list[Item]:
     """Choose items by number, code or group of codes (`L1`). Raises LedgerError for a word that can mean none."""
     chosen: set[int] = set()
     for word in _words(words):

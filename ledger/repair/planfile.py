@@ -4,22 +4,23 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from ledger.diagnostics import Applicability, Diagnostic, Edit, Fix, Severity
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 from ledger.dialects import DIALECTS
-from ledger.errors import LedgerError
-from ledger.jsontext import dump
+from ledger.log.diagnostics import Applicability, Diagnostic, Edit, Fix, Severity
+from ledger.log.jsontext import dump
+from ledger.log.source import read_small
 from ledger.repair.diff import unified
-from ledger.repair.fixers import Options
-from ledger.repair.plan import Item, Plan
-from ledger.repair.text import Text, record_of
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text, record_of
+from ledger.repair.plan import Item, RepairPlan
 from ledger.rules import RULES
-from ledger.source import read_small, show_path
 
 _VERSION = 1
 _MOST_BYTES = 1 << 30
 
 
-def plan_bytes(plan: Plan, log: Path, text: Text) -> bytes:
+def plan_bytes(plan: RepairPlan, log: Path, text: Text) -> bytes:
     """Write a plan as JSON, an item a line, with the SHA-256 of the log that it is for."""
     head = {
         "version": _VERSION, "log": show_path(log), "sha256": plan.sha256, "size": plan.size,
@@ -61,7 +62,7 @@ def _edit_object(edit: Edit) -> dict[str, Any]:
     return {"start": edit.start, "end": edit.end, **data, **moved}
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> RepairPlan:
     """Read a plan. Raises LedgerError for a file that is none, or holds an edit that no log could take."""
     data = read_small(path, _MOST_BYTES)
     if data is None:
@@ -78,7 +79,7 @@ def read_plan(path: Path) -> Plan:
         raise LedgerError(f"{show_path(path)} is no plan that can be carried out: {reason[:200]}") from None
 
 
-def _plan(value: dict[str, Any]) -> Plan:
+def _plan(value: dict[str, Any]) -> RepairPlan:
     options, size, dialect = value.get("options", {}), _whole(value["size"]), value.get("dialect")
     if dialect not in (None, *(known.name for known in DIALECTS)):
         raise ValueError(f"{str(dialect)[:40]!r} is no protocol")
@@ -90,7 +91,7 @@ def _plan(value: dict[str, Any]) -> Plan:
     if options.get("side") not in (None, "both", "ours", "theirs"):
         raise ValueError("its option 'side' is none of both, ours, theirs")
     known = {name: options[name] for name in Options._fields if options.get(name) is not None}
-    return Plan(str(value["sha256"]), size, dialect, Options(**known), items, [])
+    return RepairPlan(str(value["sha256"]), size, dialect, Options(**known), items, [])
 
 
 def _item(value: dict[str, Any], size: int) -> Item:

@@ -5,9 +5,10 @@ import os
 import stat
 from pathlib import Path
 
-from ledger.appending import sync_folder
-from ledger.errors import LedgerError
-from ledger.source import check_kind, open_log, show_path
+from ledger.base.errors import LedgerError
+from ledger.base.files import sync_folder
+from ledger.base.paths import show_path
+from ledger.log.source import check_kind, open_log
 
 
 def check_replaceable(log: Path) -> None:

@@ -3,8 +3,8 @@
 import re
 
 from ledger.dialects import by_name
-from ledger.repair.spans import whole_objects
-from ledger.repair.text import Text, record_of
+from ledger.repair.json_spans import whole_objects
+from ledger.repair.log_text import Text, record_of
 
 _START = re.compile(rb'\{[ \t]*"')
 _MOST_BYTES = 1 << 16

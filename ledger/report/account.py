@@ -6,16 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.diagnostics import Diagnostic, Severity
-from ledger.events import Decision, Event, Header, Lifecycle, Runs
-from ledger.log import Log, events, judged, open_reader
-from ledger.numbers import Number, is_number
-from ledger.reader import Reader
-from ledger.report.columns import LETTERS, Columns
-from ledger.segment import Segment
-from ledger.source import LogFile
-from ledger.state import State
-from ledger.terminal import plain
+from ledger.base.numbers import Number, is_number
+from ledger.base.text import plain
+from ledger.fold.segment import Segment
+from ledger.fold.state import State
+from ledger.fold.verdict import Verdict, judge
+from ledger.log.diagnostics import Diagnostic, Severity
+from ledger.log.events import Decision, Event, Header, Lifecycle, Runs
+from ledger.log.source import LogFile
+from ledger.reading.reader import Reader
+from ledger.reading.whole_log import Log, events, judged, open_reader
+from ledger.report.run_columns import LETTERS, Columns
+from ledger.session.files import of_log
+from ledger.session.standing import judge_session
 
 Judge = Callable[[list[Diagnostic]], list[Diagnostic]]
 """Put findings in order, those that a person accepted marked as such."""
@@ -155,3 +158,10 @@ def _decide(account: Account) -> None:
     if account.state.dialect == "state-protocol":
         results = account.state.results
         account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
+
+
+def verdict_on(account: Account, path: Path | None, now_ms: int) -> Verdict:
+    """Judge a log by its project's settings; `path` None means that there are none. `now_ms` is UTC milliseconds."""
+    if path is None:
+        return judge(account.state, None, now_ms)
+    return judge_session(account.state, of_log(path), None, now_ms)

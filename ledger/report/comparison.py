@@ -9,22 +9,22 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from ledger.loop.figures import NOTHING, short
+from ledger.base.numbers import text
+from ledger.base.text import cut, plain
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
-from ledger.numbers import text
-from ledger.render import counted
 from ledger.report.courses import Course, Metric, courses
 from ledger.report.data import log_name
 from ledger.report.tables import Cell, table
-from ledger.terminal import cut, plain
+from ledger.telling.figures import NOTHING, short
+from ledger.telling.findings import counted
 
 NAME_WIDTH = 60
 
 
-class Entry(NamedTuple):
+class ComparedSession(NamedTuple):
     """Hold a row of the view `compare` with what the session is called and how it went."""
 
     row: dict[str, Any]
@@ -43,7 +43,7 @@ def compare(raw: Raw | None, filters: Filters) -> dict[str, Any]:
     }
 
 
-def _entries(raw: Raw, filters: Filters) -> list[tuple[Metric, list[Entry]]]:
+def _entries(raw: Raw, filters: Filters) -> list[tuple[Metric, list[ComparedSession]]]:
     """Find the sessions of each metric, in the order of their rank; metrics of more sessions come first."""
     if filters.since_ms is not None or filters.until_ms is not None:
         view = by_name("sessions")
@@ -58,7 +58,7 @@ def _entries(raw: Raw, filters: Filters) -> list[tuple[Metric, list[Entry]]]:
     for metric, group in groupby(rows, key=lambda row: (row["metric_name"], row["unit"], row["direction"])):
         held = list(group)
         entries = [
-            Entry(row, name, went.get((row["path"], metric), Course([], [], 0)))
+            ComparedSession(row, name, went.get((row["path"], metric), Course([], [], 0)))
             for row, name in zip(held, _names(held), strict=True)
         ]
         found.append((metric, entries))
@@ -74,7 +74,7 @@ def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _group(metric: Metric, entries: Sequence[Entry]) -> dict[str, Any]:
+def _group(metric: Metric, entries: Sequence[ComparedSession]) -> dict[str, Any]:
     name, unit, direction = metric
     heading = plain(name) + (f" in {plain(unit)}" if unit else "") + (f", {direction} is better" if direction else "")
     return {
@@ -94,7 +94,7 @@ def _group(metric: Metric, entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def _in_words(entries: Sequence[Entry]) -> str:
+def _in_words(entries: Sequence[ComparedSession]) -> str:
     gains = [entry.row["improvement_pct"] for entry in entries if entry.row["improvement_pct"] is not None]
     words = counted(len(entries), "session")
     if gains:
@@ -102,7 +102,7 @@ def _in_words(entries: Sequence[Entry]) -> str:
     return f"{words}."
 
 
-def _ranking(entries: Sequence[Entry]) -> dict[str, Any]:
+def _ranking(entries: Sequence[ComparedSession]) -> dict[str, Any]:
     heads = ("rank", "session", "log", "runs", "best", "better by", "rank by that", "confidence")
     rows = []
     for entry in entries:
@@ -116,7 +116,7 @@ def _ranking(entries: Sequence[Entry]) -> dict[str, Any]:
     return table(heads, "n..nnnnn", rows)
 
 
-def _pace(entries: Sequence[Entry]) -> dict[str, Any]:
+def _pace(entries: Sequence[ComparedSession]) -> dict[str, Any]:
     heads = ("session", "keep rate", "runs to best", "longest failure streak", "gains", "median gain", "largest gain")
     most = max((entry.row["runs_to_best"] or 0 for entry in entries), default=0)
     longest = max((entry.course.longest_streak for entry in entries), default=0)

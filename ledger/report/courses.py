@@ -10,11 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from ledger.base.times import parse_iso
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
-from ledger.times import parse_iso
 
 Metric = tuple[str, str, str | None]
 """What sessions must share to be compared: name, unit, direction."""

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ledger.loop.settings import project_folder
+from ledger.base.paths import show_path
+from ledger.base.text import cut, plain
+from ledger.fold.verdict import Verdict
 from ledger.report.account import Account
-from ledger.report.columns import LETTERS
+from ledger.report.headline import summary
 from ledger.report.packing import CHUNK_RUNS, ROOM, size_of
-from ledger.report.spans import Span, figures, shown, spans
-from ledger.report.summary import summary
+from ledger.report.run_columns import LETTERS
+from ledger.report.segment_spans import SegmentSpan, figures, shown, spans
 from ledger.report.tables import decisions, tables
-from ledger.source import show_path
-from ledger.terminal import cut, plain
-from ledger.verdict import Verdict
+from ledger.session.settings import project_folder
 
 TITLE_WIDTH = 120
 
@@ -71,9 +71,9 @@ def log_name(path: Path | None) -> str:
     return plain(show_path(Path(folder.name) / path.absolute().relative_to(folder)))
 
 
-def _charts(account: Account, found: Sequence[Span]) -> list[dict[str, Any]]:
+def _charts(account: Account, found: Sequence[SegmentSpan]) -> list[dict[str, Any]]:
     """Put the segments that measure the same side by side: one chart a metric, the last one first."""
-    groups: dict[tuple[str | None, str, str | None], list[Span]] = {}
+    groups: dict[tuple[str | None, str, str | None], list[SegmentSpan]] = {}
     for span in found:
         if span.end > span.first:
             one = span.segment
@@ -84,7 +84,7 @@ def _charts(account: Account, found: Sequence[Span]) -> list[dict[str, Any]]:
     ]
 
 
-def _in_words(account: Account, group: Sequence[Span]) -> str:
+def _in_words(account: Account, group: Sequence[SegmentSpan]) -> str:
     """Say what a chart shows, for those who do not see it."""
     columns = account.columns
     rows = [row for span in group for row in range(span.first, span.end)]

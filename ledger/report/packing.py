@@ -5,8 +5,8 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ledger.events import Runs
-from ledger.jsontext import dump
+from ledger.log.events import Runs
+from ledger.log.jsontext import dump
 
 PLAIN_BYTES = 256 * 1024
 """What is no larger stays readable text."""

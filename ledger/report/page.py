@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ledger.jsontext import dump
+from ledger.log.jsontext import dump
 
 TEMPLATES = Path(__file__).with_name("templates")
 STYLES = ("page.css", "parts.css")

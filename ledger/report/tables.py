@@ -6,13 +6,13 @@ A cell is a text, or `{"text", "line"}` where it leads to the run, or place, of 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ledger.loop.figures import NOTHING, goal, measure, short, signed
-from ledger.numbers import text
+from ledger.base.numbers import text
+from ledger.base.text import cut, plain
+from ledger.fold.segment import percent
 from ledger.report.account import Account
-from ledger.report.columns import CRASH, KEPT, Columns
-from ledger.report.spans import Span, Streak, streaks
-from ledger.segment import percent
-from ledger.terminal import cut, plain
+from ledger.report.run_columns import CRASH, KEPT, Columns
+from ledger.report.segment_spans import SegmentSpan, StreakSpan, streaks
+from ledger.telling.figures import NOTHING, goal, measure, short, signed
 
 ROWS = 500
 """A table is no longer than this; the runs are all in their own."""
@@ -32,7 +32,7 @@ def table(heads: Sequence[str], numeric: str, rows: Iterable[Sequence[Cell]], mo
     return {"columns": columns, "rows": [list(row) for row in rows], "more": more}
 
 
-def tables(account: Account, found: Sequence[Span]) -> dict[str, Any]:
+def tables(account: Account, found: Sequence[SegmentSpan]) -> dict[str, Any]:
     """Make every table of a log's report but that of its runs."""
     return {
         "segments": _segments(account.columns, found),
@@ -42,13 +42,13 @@ def tables(account: Account, found: Sequence[Span]) -> dict[str, Any]:
     }
 
 
-def _segments(columns: Columns, found: Sequence[Span]) -> dict[str, Any]:
+def _segments(columns: Columns, found: Sequence[SegmentSpan]) -> dict[str, Any]:
     heads = ("segment", "goal", "metric", "runs", "kept", "baseline", "best", "better by", "confidence")
     rows = (_segment(columns, span) for span in found[-ROWS:])
     return table(heads, "n..nnnnnn", rows, _left_out(len(found) - ROWS, "earlier segments"))
 
 
-def _segment(columns: Columns, span: Span) -> list[Cell]:
+def _segment(columns: Columns, span: SegmentSpan) -> list[Cell]:
     one = span.segment
     gain, confidence = one.improvement_pct, one.confidence
     return [
@@ -64,7 +64,7 @@ def _to_run(columns: Columns, row: int | None, shown: str) -> Cell:
     return shown if row is None else {"text": shown, "line": columns.line[row]}
 
 
-def _streaks(columns: Columns, found: Sequence[Span]) -> dict[str, Any]:
+def _streaks(columns: Columns, found: Sequence[SegmentSpan]) -> dict[str, Any]:
     every = [one for span in found for one in streaks(span, columns) if one.length >= SHORTEST_STREAK]
     longest = sorted(every, key=lambda one: (-one.length, one.first))[:STREAK_ROWS]
     rows = (_streak(columns, one, found[-1]) for one in sorted(longest, key=lambda one: one.first))
@@ -72,13 +72,13 @@ def _streaks(columns: Columns, found: Sequence[Span]) -> dict[str, Any]:
     return table(heads, "nnnn.", rows, _left_out(len(every) - STREAK_ROWS, "shorter streaks"))
 
 
-def _streak(columns: Columns, one: Streak, last: Span) -> list[Cell]:
+def _streak(columns: Columns, one: StreakSpan, last: SegmentSpan) -> list[Cell]:
     ends = (_to_run(columns, row, str(columns.run[row])) for row in (one.first, one.last))
     end = "" if not one.current else "still going on" if one.segment == last.segment.ordinal else "to its segment's end"
     return [str(one.segment), *ends, f"{one.length:,}", end]
 
 
-def _commits(columns: Columns, found: Sequence[Span]) -> dict[str, Any]:
+def _commits(columns: Columns, found: Sequence[SegmentSpan]) -> dict[str, Any]:
     kept = [
         (span, row)
         for span in found
@@ -92,7 +92,7 @@ def _commits(columns: Columns, found: Sequence[Span]) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _commit(columns: Columns, span: Span, row: int) -> list[Cell]:
+def _commit(columns: Columns, span: SegmentSpan, row: int) -> list[Cell]:
     change = None if columns.status[row] == CRASH else percent(columns.metric[row], span.segment.baseline)
     return [
         cut(columns.commit[row], 40), _to_run(columns, row, str(columns.run[row])), columns.value(row),

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ledger.diagnostics import Finding, Severity
+from ledger.log.diagnostics import Finding, Severity
 
 Check = Callable[..., Iterable[Finding]]
 

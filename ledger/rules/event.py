@@ -1,14 +1,14 @@
-"""Rules about one event against its own segment's settings (PROTOCOLS 3)."""
+"""Rules about one event against its own segment's settings (protocols.md 3)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.confidence import median
-from ledger.diagnostics import Finding, Severity
-from ledger.events import Decision, Run
-from ledger.numbers import compare, decimal
+from ledger.base.numbers import compare, decimal
+from ledger.fold.confidence import median
+from ledger.fold.state import State
+from ledger.log.diagnostics import Finding, Severity
+from ledger.log.events import Decision, Run
 from ledger.rules import rule
-from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

@@ -1,12 +1,12 @@
-"""Rules about one iteration of a codex history, and about guards (PROTOCOLS 4)."""
+"""Rules about one iteration of a codex history, and about guards (protocols.md 4)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.diagnostics import Finding, Severity
-from ledger.numbers import Number, better, compare
+from ledger.base.numbers import Number, better, compare
+from ledger.fold.state import State
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
-from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

@@ -1,14 +1,14 @@
-"""Rules about one record's keys and values, driven by what its dialect declares (PROTOCOLS 2-4)."""
+"""Rules about one record's keys and values, driven by what its dialect declares (protocols.md 2-4)."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ledger.diagnostics import Finding, Severity
+from ledger.base.numbers import is_number
+from ledger.base.times import parse_iso
 from ledger.dialects.base import TYPES, Field, Kind
-from ledger.numbers import is_number
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
-from ledger.times import parse_iso
 
 Findings = Iterator[Finding]
 _ALL = ("autoresearch", "state-protocol", "codex")

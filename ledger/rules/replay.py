@@ -1,12 +1,12 @@
-"""Rules about a codex history replayed against its run.json (PROTOCOLS 4)."""
+"""Rules about a codex history replayed against its run.json (protocols.md 4)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.diagnostics import Finding, Severity
-from ledger.replay import TERMINAL
+from ledger.fold.replay import TERMINAL
+from ledger.fold.state import State
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
-from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

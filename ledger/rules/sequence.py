@@ -1,15 +1,15 @@
-"""Rules about an event's place in the log: numbers, segments, times, and what came before (PROTOCOLS 2, 3, 5, 6)."""
+"""Rules about an event's place in the log: numbers, segments, times, and what came before (protocols.md 2, 3, 5, 6)."""
 
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from ledger.diagnostics import Finding, Severity
-from ledger.events import Decision, Run
-from ledger.jsontext import dump
+from ledger.fold.state import State
+from ledger.log.diagnostics import Finding, Severity
+from ledger.log.events import Decision, Run
+from ledger.log.jsontext import dump
 from ledger.rules import rule
-from ledger.state import State
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

@@ -1,11 +1,11 @@
-"""Rules about how `autoresearch` records are spelt (PROTOCOLS 2)."""
+"""Rules about how `autoresearch` records are spelt (protocols.md 2)."""
 
 import re
 from collections.abc import Iterator
 
-from ledger.diagnostics import Finding, Severity
-from ledger.dialects.autoresearch import FORBIDDEN_NAMES, SPELLINGS
-from ledger.numbers import is_number
+from ledger.base.numbers import is_number
+from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES, SPELLINGS
+from ledger.log.diagnostics import Finding, Severity
 from ledger.rules import rule
 from ledger.rules.record import Record, article, show
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ledger.errors import LedgerError
-from ledger.jsontext import dump
+from ledger.base.errors import LedgerError
+from ledger.log.jsontext import dump
 from ledger.serve.guard import ALWAYS, METHODS, NOTHING_RUNS, refusal
 from ledger.serve.pages import Page, Pages, make, policy_of
 from ledger.serve.site import GoneError, Shown, Site

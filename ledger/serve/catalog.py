@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import canonical, show_path
+from ledger.log.source import find_logs, run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location, show
 from ledger.mirror.raw import driver
 from ledger.mirror.store import StoredSession
-from ledger.render import counted
 from ledger.serve.fingerprint import id_of, mirror_fingerprint
-from ledger.source import canonical, find_logs, run_json_of, show_path
+from ledger.telling.findings import counted
 
 _PAUSE = 1.0
 """Seconds between two looks into a folder, however many ask; a folder that takes long is left alone for longer."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ledger import __version__
-from ledger.loop.settings import CONFIG, PLUGIN, project_folder
+from ledger.log.source import run_json_of
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location
 from ledger.mirror.raw import driver
-from ledger.source import run_json_of
+from ledger.session.settings import CONFIG, PLUGIN, project_folder
 
 Fingerprint = tuple[int, ...]
 

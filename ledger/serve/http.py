@@ -10,7 +10,7 @@ from pathlib import Path
 
 from waitress.server import create_server
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.serve.app import App
 from ledger.serve.catalog import Catalog
 from ledger.serve.guard import HOST

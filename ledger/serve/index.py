@@ -7,13 +7,13 @@ Keys: `kind`, `title`, `label`, `notes`, `columns`, `sessions`; a session has `i
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ledger.loop.figures import NOTHING, short
-from ledger.numbers import text
-from ledger.render import counted
+from ledger.base.numbers import text
+from ledger.base.text import cut, plain
 from ledger.report.data import log_name
 from ledger.serve.catalog import ServedLog
 from ledger.serve.standings import Standing
-from ledger.terminal import cut, plain
+from ledger.telling.figures import NOTHING, short
+from ledger.telling.findings import counted
 
 COLUMNS = (
     ("session", "Session", "name"), ("best", "Best", "number"), ("better", "Better by", "number"),

@@ -7,25 +7,25 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.base.times import now_ms
+from ledger.log.source import open_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import driver
 from ledger.mirror.store import StoredSession
-from ledger.report.account import Account, read
+from ledger.report.account import Account, read, verdict_on
 from ledger.report.comparison import compare
 from ledger.report.data import report
-from ledger.report.judging import judged
-from ledger.report.mirrored import read_stored
+from ledger.report.from_mirror import read_stored
 from ledger.serve.catalog import Catalog, ServedLog, check_place
 from ledger.serve.fingerprint import Fingerprint, is_fresh, log_fingerprint, mirror_fingerprint, tag_of
 from ledger.serve.index import Row, index
 from ledger.serve.standings import Standing, standings
 from ledger.serve.temporary_mirror import TemporaryMirror
-from ledger.source import open_log, show_path
-from ledger.times import now_ms
 
 LARGE = 4 * 1024 * 1024
 """Logs of more bytes than this are read one at a time, so that memory does not grow with the readers."""
@@ -83,7 +83,7 @@ class Site:
     def _log(self, entry: ServedLog, seen: Fingerprint | None, torn: bool) -> Mapping[str, Any]:
         with self._large if seen and seen[2] > LARGE else nullcontext():
             account = self._read(entry, torn) if seen is not None else self._read_stored(entry)
-            made = report(account, judged(account, None if seen is None else entry.path, now_ms()))
+            made = report(account, verdict_on(account, None if seen is None else entry.path, now_ms()))
         if account.log.dialect == "state-protocol":  # its verdict may ask what time it is
             self._clocked.add(entry.id)
         if seen is None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer
 from ledger.mirror.ingest import SyncOutcome

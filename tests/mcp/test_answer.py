@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import TextContent
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mcp.commands import MOST_BYTES, CommandResult, _Kept, _listen
 from ledger.mcp.handler import _batches, _sound, check
 from ledger.mcp.replies import MOST_CHARACTERS, MOST_SAID, answer
 from ledger.mcp.tools import BY_NAME
-from tests.mcp.client import refused, text
-from tests.mirroring import examples
+from tests.support.mcp_client import refused, text
+from tests.support.mirroring import examples
 
 SMALL = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(max_size=5)
 LONG = st.integers(1, 150_000).map("é".__mul__)

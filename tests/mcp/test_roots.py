@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.client.client import Client
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.mcp.roots import roots_of
-from tests.cli import HEADER, SOUND, ledger, lines, log, run
-from tests.mcp.client import call, each, refused, talk, text
-from tests.mirroring import examples
+from tests.support.cli import HEADER, SOUND, ledger, lines, log, run
+from tests.support.mcp_client import call, each, refused, talk, text
+from tests.support.mirroring import examples
 
 OUTSIDE = "is outside the folders that ledger mcp may use"
 

@@ -16,9 +16,9 @@ from ledger.cli import ledger as command_line
 from ledger.mcp.inputs import positional
 from ledger.mcp.tools import BY_NAME, LIMIT, LOG, TOOLS
 from ledger.rules import RULES
-from tests.cli import BAD, HEADER, SOUND, ledger, lines, log, run
-from tests.loop.project import check_sound, project
-from tests.mcp.client import call, each, refused, talk, text
+from tests.support.cli import BAD, HEADER, SOUND, ledger, lines, log, run
+from tests.support.mcp_client import call, each, refused, talk, text
+from tests.support.project import check_sound, project
 
 NAMES = ["status", "verdict", "check", "brief", "best", "compare", "query", "log", "decide", "measure", "run"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ledger.merge.lexeme import masked, rewrite
+from ledger.merge.number_text import masked, rewrite
 from ledger.merge.union import Change
-from tests.cli import HEADER, lines
-from tests.merge.sides import STATE, at, decision, findings, merged, result, union
+from tests.support.cli import HEADER, lines
+from tests.support.sides import STATE, at, decision, findings, merged, result, union
 
 HOOK = {"type": "hook", "stage": "after", "exit_code": 0, "duration_ms": 4, "stdout_bytes": 0, "timed_out": False}
 OTHER = {**HEADER, "metricName": "bytes"}

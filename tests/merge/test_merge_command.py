@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import BAD, HEADER, ROOT, Result, ledger, lines, log
-from tests.damaged import CONFIG, HISTORY
-from tests.merge.sides import STATE, at, decision, result
+from tests.support.cli import BAD, HEADER, ROOT, Result, ledger, lines, log
+from tests.support.damaged import CONFIG, HISTORY
+from tests.support.sides import STATE, at, decision, result
 
 START = lines(HEADER, at(1, 1), at(2, 2))
 OURS, THEIRS = START + lines(at(3, 10), at(4, 11)), START + lines(at(3, 20, description="x"))

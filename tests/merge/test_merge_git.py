@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import HEADER, ROOT, ledger, lines
-from tests.loop.repos import IDENTITY, git
-from tests.merge.sides import STATE, at, decision, result
+from tests.support.cli import HEADER, ROOT, ledger, lines
+from tests.support.repos import IDENTITY, git
+from tests.support.sides import STATE, at, decision, result
 
 LOG = "autoresearch.jsonl"
 START = lines(HEADER, at(1, 1))

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ledger.log import read_log
-from ledger.merge.lexeme import rewrite
+from ledger.merge.number_text import rewrite
 from ledger.merge.side import DECISION, Side, read_side
 from ledger.merge.side import HEADER as HEADING
 from ledger.merge.union import Merged, merge
-from tests.cli import HEADER, lines
-from tests.merge.sides import at
-from tests.mirroring import examples
+from ledger.reading.whole_log import read_log
 from tests.oracle import strategies
 from tests.oracle.encode import Record
 from tests.oracle.encode import lines as written
+from tests.support.cli import HEADER, lines
+from tests.support.mirroring import examples
+from tests.support.sides import at
 
 HOOK = {"type": "hook", "stage": "after", "exit_code": 0, "duration_ms": 4, "stdout_bytes": 0, "timed_out": False}
 START = lines(HEADER, at(1, 1))

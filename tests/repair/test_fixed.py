@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ledger.diagnostics import Applicability
-from ledger.repair.carry import carry_out
-from ledger.repair.fixers import CODES, Options
+from ledger.log.diagnostics import Applicability
+from ledger.repair.carried_out import carry_out
+from ledger.repair.fixer import Options
+from ledger.repair.fixers import CODES
+from ledger.repair.log_text import Text
 from ledger.repair.plan import advice, make_plan
-from ledger.repair.text import Text
 from ledger.rules import RULES
 
 FOLDERS = Path(__file__).parents[1] / "rules"

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from ledger.repair.carry import Outcome, carry_out
-from ledger.repair.fixers import Options
+from ledger.repair.carried_out import FixedLog, carry_out
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan
-from ledger.repair.text import Text
-from tests.cli import HEADER, lines, run
 from tests.oracle import codex
 from tests.oracle.encode import Num, Style
 from tests.oracle.encode import lines as encoded
+from tests.support.cli import HEADER, lines, run
 
 BOM = b"\xef\xbb\xbf"
 STATE_HEADER = {
@@ -32,7 +32,7 @@ def decision(number: int, action: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def repaired(data: bytes, code: str = "", options: Options = Options(), dialect: str | None = None) -> Outcome:  # noqa: B008
+def repaired(data: bytes, code: str = "", options: Options = Options(), dialect: str | None = None) -> FixedLog:  # noqa: B008
     text = Text(data, dialect)
     items = [item for item in make_plan(text, text.diagnostics, options).items if code in ("", *item.codes)]
     return carry_out(text, items, options)

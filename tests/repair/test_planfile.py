@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import LedgerError
-from ledger.repair.fixers import Options
+from ledger.base.errors import LedgerError
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan
 from ledger.repair.planfile import plan_bytes, read_plan
-from ledger.repair.text import Text
-from tests.cli import SOUND, ledger, log
+from tests.support.cli import SOUND, ledger, log
 
 TORN = Text(SOUND + b'{"run":4,"met')
 PLAN = json.loads(plan_bytes(make_plan(TORN, TORN.diagnostics, Options()), Path("log.jsonl"), TORN))

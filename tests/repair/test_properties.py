@@ -7,20 +7,20 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.diagnostics import Applicability, Diagnostic, Edit
-from ledger.events import Place
-from ledger.jsontext import BOM
-from ledger.repair.carry import Outcome, carry_out
+from ledger.log.diagnostics import Applicability, Diagnostic, Edit
+from ledger.log.events import Place
+from ledger.log.jsontext import BOM
+from ledger.repair.carried_out import FixedLog, carry_out
 from ledger.repair.diff import unified
 from ledger.repair.edits import apply_edits
-from ledger.repair.fixers import Options
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan
+from ledger.repair.plan_shown import plan_lines
 from ledger.repair.planfile import plan_bytes, read_plan
-from ledger.repair.show import plan_lines
-from ledger.repair.text import Text
-from tests.damaged import anything
-from tests.mirroring import examples
-from tests.reading import laid_open
+from tests.support.damaged import anything
+from tests.support.mirroring import examples
+from tests.support.reading import laid_open
 
 OPTIONS = (Options(), Options("ms", "lower", "n", "", "ours"), Options(side="theirs"))
 PLACES = {"place", "line", "last_line", "touched_line"}
@@ -127,7 +127,7 @@ def split(text: str) -> list[str]:
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def check_better(text: Text, outcome: Outcome) -> None:
+def check_better(text: Text, outcome: FixedLog) -> None:
     if outcome.refusal is not None or not outcome.done:
         return
     before, after = text.diagnostics, outcome.text.diagnostics

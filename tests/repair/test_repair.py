@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
 from ledger.repair.replace import check_replaceable
-from tests.cli import BAD, COMMAND, HEADER, SOUND, Result, environment, ledger, lines, log, run
+from tests.support.cli import BAD, COMMAND, HEADER, SOUND, Result, environment, ledger, lines, log, run
 
 TORN = SOUND + b'{"run":4,"met'
 UNENDED = SOUND[:-1]
@@ -371,7 +371,8 @@ def test_a_log_that_no_mirror_holds_gets_none(tmp_path: Path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from ledger.appending import append, lock_of, locked
+from ledger.base.files import append
+from ledger.base.locks import lock_of, locked
 log = Path(sys.argv[1])
 with locked(lock_of(log)):
     print("locked", flush=True)
@@ -419,7 +420,8 @@ def test_a_plan_that_somebody_saw_is_for_the_log_that_they_saw(way: tuple[str, .
 BUSY = """
 import json, sys, time
 from pathlib import Path
-from ledger.appending import append, lock_of, locked
+from ledger.base.files import append
+from ledger.base.locks import lock_of, locked
 log = Path(sys.argv[1])
 for number in range(2, 10_000):
     with locked(lock_of(log)):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli import BAD, HEADER, ROOT, Result, ledger, lines, log, run
+from tests.support.cli import BAD, HEADER, ROOT, Result, ledger, lines, log, run
 
 NAME = "autoresearch.jsonl"
 SIDE = f"{NAME}.accepted.jsonl"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.opened import Opened, opened
+from tests.support.opened import Opened, opened
 
 
 @pytest.fixture

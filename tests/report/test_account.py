@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ledger.diagnostics import Diagnostic, Severity
-from ledger.log import judged
+from ledger.log.diagnostics import Diagnostic, Severity
+from ledger.log.source import open_log
+from ledger.reading.whole_log import judged
 from ledger.report import account
-from ledger.source import open_log
-from tests.cli import HEADER, lines, log, run
+from tests.support.cli import HEADER, lines, log, run
 
 
 def test_findings_are_judged_in_lots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

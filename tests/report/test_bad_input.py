@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli import BAD, HEADER, lines, log, run
-from tests.report.opened import Opened
-from tests.report.reading import data_of, written
+from tests.support.cli import BAD, HEADER, lines, log, run
+from tests.support.opened import Opened
+from tests.support.report_reading import data_of, written
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import BAD, COMMAND, HEADER, SOUND, environment, ledger, lines, log, run
-from tests.report.reading import data_of, written
+from tests.support.cli import BAD, COMMAND, HEADER, SOUND, environment, ledger, lines, log, run
+from tests.support.report_reading import data_of, written
 
 pytestmark = pytest.mark.usefixtures("each_mirror")
 
@@ -56,7 +56,7 @@ def test_a_mirrored_session_outlives_its_log(tmp_path: Path):
 def test_a_mirrored_codex_log_needs_no_file(tmp_path: Path):
     folder = tmp_path / "autoresearch-results"
     folder.mkdir()
-    from tests.cli import SAMPLES
+    from tests.support.cli import SAMPLES
 
     for name in ("events.jsonl", "run.json"):
         (folder / name).write_bytes((SAMPLES / "table-reader" / "autoresearch-results" / name).read_bytes())

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli import HEADER, SAMPLES, ledger, lines, log, run
-from tests.report.opened import Opened
-from tests.report.reading import Markup, data_of, written
+from tests.support.cli import HEADER, SAMPLES, ledger, lines, log, run
+from tests.support.opened import Opened
+from tests.support.report_reading import Markup, data_of, written
 
 HOUR = 3_600_000
 

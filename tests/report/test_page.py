@@ -9,16 +9,15 @@ from zlib import decompress
 
 import pytest
 
-from ledger.report.account import read
-from ledger.report.columns import Columns
+from ledger.log.source import open_log
+from ledger.report.account import read, verdict_on
 from ledger.report.data import report
-from ledger.report.judging import judged
 from ledger.report.packing import ROOM, Details, pack
 from ledger.report.page import TEMPLATES, joined, render
-from ledger.report.secondary import BUCKETS, Series
-from ledger.source import open_log
-from tests.cli import HEADER, ROOT, SAMPLES, SOUND, ledger, lines, log, run
-from tests.report.reading import Markup, data_of, written
+from ledger.report.run_columns import Columns
+from ledger.report.secondary_metrics import BUCKETS, Series
+from tests.support.cli import HEADER, ROOT, SAMPLES, SOUND, ledger, lines, log, run
+from tests.support.report_reading import Markup, data_of, written
 
 NOW = 1_800_000_000_000
 EVERY = [
@@ -31,7 +30,7 @@ EVERY = [
 def data(path: Path) -> dict[str, Any]:
     with open_log(path) as file:
         account = read(file, path)
-    return report(account, judged(account, path, NOW))
+    return report(account, verdict_on(account, path, NOW))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,7 @@ def test_rows_are_those_of_the_fold(path: Path):
     """The best, the baseline and the streaks that a page shows are what the fold has of each segment."""
     with open_log(path) as file:
         account = read(file, path)
-    made = report(account, judged(account, path, NOW))
+    made = report(account, verdict_on(account, path, NOW))
     columns = account.columns
     assert len(account.segments()) == len(made["segments"])
     for segment, shown in zip(account.segments(), made["segments"], strict=True):

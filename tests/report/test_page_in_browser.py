@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import HEADER, SAMPLES, SOUND, lines, log, run
-from tests.report.opened import Opened
-from tests.report.reading import written
+from tests.support.cli import HEADER, SAMPLES, SOUND, lines, log, run
+from tests.support.opened import Opened
+from tests.support.report_reading import written
 
 REWRITE = SAMPLES / "parser-speed-rewrite" / ".auto" / "log.jsonl"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli import HEADER, SAMPLES, lines, log, run
-from tests.report.opened import Opened, opened
-from tests.serve.serving import Server, served
+from tests.support.cli import HEADER, SAMPLES, lines, log, run
+from tests.support.opened import Opened, opened
+from tests.support.serving import Server, served
 
 HOSTILE = "</script><script>alert(1)</script>\"'\u202eevil\x1b[31m"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import ledger, log
-from tests.serve.serving import served
+from tests.support.cli import ledger, log
+from tests.support.serving import served
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

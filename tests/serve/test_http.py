@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import BAD, HEADER, SOUND, ledger, lines, log, run
-from tests.report.reading import Markup
 from tests.serve.conftest import HOSTILE
-from tests.serve.serving import Server, served
+from tests.support.cli import BAD, HEADER, SOUND, ledger, lines, log, run
+from tests.support.report_reading import Markup
+from tests.support.serving import Server, served
 
 
 def test_the_index(server: Server):

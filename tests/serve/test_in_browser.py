@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import HEADER, SOUND, lines, log, run
-from tests.report.opened import Opened
-from tests.serve.serving import Server, served
+from tests.support.cli import HEADER, SOUND, lines, log, run
+from tests.support.opened import Opened
+from tests.support.serving import Server, served
 
 WAIT = 15_000
 

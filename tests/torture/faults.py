@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cli import COMMAND, environment
+from tests.support.cli import COMMAND, environment
 from tests.torture.figures import Figure
 from tests.torture.scenes import Scene
 

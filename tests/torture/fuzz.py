@@ -14,21 +14,22 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple, Self
 
-from ledger import accepted, render
-from ledger.diagnostics import Diagnostic
-from ledger.errors import LedgerError
-from ledger.loop import settings
-from ledger.repair.carry import carry_out
-from ledger.repair.fixers import Options
+from ledger.base.errors import LedgerError
+from ledger.log.diagnostics import Diagnostic
+from ledger.reading import accepted
+from ledger.repair.carried_out import carry_out
+from ledger.repair.fixer import Options
+from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan, safe_items
 from ledger.repair.planfile import plan_bytes, read_plan
-from ledger.repair.records import last_repair
-from ledger.repair.text import Text
-from tests.damaged import CONFIG, HISTORY, PIECES, SAMPLES
-from tests.mirroring import Mirror
+from ledger.repair.repairs_made import last_repair
+from ledger.session import settings
+from ledger.telling import findings
 from tests.oracle.random_logs import generate
-from tests.reading import DIALECTS
 from tests.repair.test_properties import bare, check_better, folded
+from tests.support.damaged import CONFIG, HISTORY, PIECES, SAMPLES
+from tests.support.mirroring import Mirror
+from tests.support.reading import DIALECTS
 from tests.torture.figures import Figure
 
 LINES = 20
@@ -153,7 +154,7 @@ class Fuzzer:
         assert proof.ok, proof
 
     def _printable(self, found: list[Diagnostic]) -> None:
-        for line in render.lines_of(self.log, found):
+        for line in findings.lines_of(self.log, found):
             assert line.isprintable(), line
 
     def _repair(self, one: Subject) -> None:

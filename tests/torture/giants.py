@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from tests.cli import COMMAND, HEADER, environment, lines, run
+from tests.support.cli import COMMAND, HEADER, environment, lines, run
 from tests.torture.figures import Figure
 
 HEAD = lines(HEADER)

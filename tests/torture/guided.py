@@ -10,8 +10,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["ledger"]):
-    from tests.damaged import CONFIG
-    from tests.mirroring import mirror_at
+    from tests.support.damaged import CONFIG
+    from tests.support.mirroring import mirror_at
     from tests.torture.fuzz import Fuzzer, Subject, corpus
 
 _RUN_JSON = json.dumps(CONFIG).encode()

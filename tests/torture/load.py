@@ -6,9 +6,9 @@ import threading
 import time
 from pathlib import Path
 
-from tests import cli
-from tests.cli import HEADER, lines, run
-from tests.mirroring import mirror_at
+from tests.support import cli
+from tests.support.cli import HEADER, lines, run
+from tests.support.mirroring import mirror_at
 from tests.torture.figures import Figure
 
 LOGS = 6

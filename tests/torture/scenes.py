@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from contextlib import closing
 from pathlib import Path
 
-from ledger.log import read_log
 from ledger.mirror import schema, store
+from ledger.reading.whole_log import read_log
 from ledger.repair.apply import undo
-from tests import cli
-from tests.cli import HEADER, ROOT, Result, lines, run
-from tests.mirroring import mirror_at
+from tests.support import cli
+from tests.support.cli import HEADER, ROOT, Result, lines, run
+from tests.support.mirroring import mirror_at
 
 RUNS = 2500
 LONG = lines(HEADER, *(run(number, number % 97, metrics={"mem": number}) for number in range(1, RUNS + 1)))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.damaged import CONFIG, HISTORY, SAMPLES
-from tests.mirroring import mirror_at, write
+from tests.support.damaged import CONFIG, HISTORY, SAMPLES
+from tests.support.mirroring import mirror_at, write
 
 
 def test_a_history_whose_end_is_half_written_is_proved(tmp_path: Path):

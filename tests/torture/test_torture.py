@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mirroring import mirror_at
+from tests.support.mirroring import mirror_at
 from tests.torture import faults, fuzz, load
 from tests.torture.scenes import SCENES, FirstSync, Repair, Scene, Sync, Upgrade
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
 from ledger.exports.lake import paths
-from ledger.jsontext import dump, load
+from ledger.log.jsontext import dump, load
 from ledger.mirror.views import VIEWS
-from ledger.source import show_path
 
 NAME = "ledger-export.json"
 LOCK = "ledger-export.lock"

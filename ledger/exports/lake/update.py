@@ -9,8 +9,9 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ledger.appending import locked
-from ledger.errors import LedgerError
+from ledger.base.errors import LedgerError
+from ledger.base.locks import locked
+from ledger.base.paths import show_path
 from ledger.exports.lake import manifest, paths
 from ledger.exports.lake.layout import LAYOUTS, ViewLayout
 from ledger.exports.lake.manifest import SessionFiles, ViewFiles
@@ -20,7 +21,6 @@ from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.store import StoredSession
 from ledger.mirror.views import by_name
-from ledger.source import show_path
 
 _ALL, _NONE = "part-all.parquet", "part-none.parquet"
 

@@ -16,11 +16,11 @@ from ledger.exports.workbook.charts import Goal, Places, Plot, Track
 from ledger.exports.workbook.charts import write as write_charts
 from ledger.exports.workbook.notes import write as write_notes
 from ledger.exports.workbook.sheet import Column, Sheet, Styles
+from ledger.fold.segment import KEPT
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.views import by_name
-from ledger.segment import KEPT
 
 STEPS = 10
 """What `write` yields: nine sheets, and the file."""

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
+from ledger.base.numbers import SAFE_INTEGER
 from ledger.exports.workbook.allowed_text import label
 from ledger.exports.workbook.sheet import Styles, put_text
-from ledger.numbers import SAFE_INTEGER
 
 MAX_CHARTS = 100
 """Charts in a workbook: those of the sessions with the latest runs."""

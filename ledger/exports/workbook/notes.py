@@ -2,9 +2,9 @@
 
 from xlsxwriter import Workbook
 
+from ledger.base.times import iso
 from ledger.exports.workbook.sheet import Styles, put_text
 from ledger.mirror.queries import Filters
-from ledger.times import iso
 
 _NOTES = {
     "Sheets": """Each is what the query of its name gives, such as ledger sessions; a full sheet has a second.""",

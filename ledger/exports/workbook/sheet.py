@@ -8,9 +8,9 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from ledger.base.numbers import SAFE_INTEGER
 from ledger.exports.cell_text import is_formula
 from ledger.exports.workbook.allowed_text import clean
-from ledger.numbers import SAFE_INTEGER
 
 MAX_ROWS = 1_048_576
 """The rows of a sheet, its header included; Excel opens no more."""

@@ -1,0 +1,22 @@
+"""Paths as they are shown, and as they name one file whichever way it is reached."""
+
+import os
+from pathlib import Path
+
+from ledger.base.errors import LedgerError
+
+
+def show_path(path: Path | str) -> str:
+    """Write a path so that no byte of it can fool a terminal or break a line."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def canonical(path: Path) -> Path:
+    """Give the path that is a log's identity: absolute, links resolved."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        raise LedgerError(f"cannot read {show_path(path)}: its symbolic links form a loop") from None

@@ -1,0 +1,196 @@
+"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (protocols.md 7)."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.base.times import now_ms
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
+from ledger.fold.verdict import Verdict
+from ledger.loop.by_hand import Appended
+from ledger.loop.driving import agent as agents
+from ledger.loop.driving import hooks
+from ledger.loop.driving.background import Registration, stop_asked
+from ledger.loop.driving.ending import Ending, close, closed
+from ledger.loop.git.repository import Git
+from ledger.loop.iteration import journal, preconditions, protected
+from ledger.loop.iteration.attempt import Limits, Listener, attempt
+from ledger.loop.iteration.experiment import Say
+from ledger.loop.iteration.scope import find as find_scope
+from ledger.loop.measuring.interrupt import Wish
+from ledger.session import messages
+from ledger.session.files import Session
+from ledger.session.history import History, read, sound
+from ledger.session.standing import judge_session
+from ledger.session.writer import check_open
+from ledger.telling.brief import brief
+
+IDLE = 3
+"""Turns in a row without a change after which a loop gives up on its agent."""
+
+
+class LoopOptions(NamedTuple):
+    """Hold what a loop is to do: limits None where nobody stated them; minutes and the agent's timeout, in seconds."""
+
+    agent: str
+    max_iterations: int | None = None
+    minutes: float | None = None
+    agent_timeout: float | None = None
+    repeat: int = 1
+    hooks: bool = True
+    resume: bool = False
+
+
+class Ears(NamedTuple):
+    """Bundle who listens: to sentences, to the name of each step, to each logged run with what its hook said."""
+
+    say: Say
+    step: Say
+    logged: Callable[[Appended], object]
+
+
+def drive(session: Session, plan: LoopOptions, place: Registration, wish: Wish, ears: Ears) -> Ending:
+    """Run the loop to its end and say how it ended.
+
+    Raises LedgerError where it cannot go on, a session that is concluded already among that, and KeyboardInterrupt when
+    it is stopped at once; either way the log is sound and the work is in the tree or in git.
+    """
+    begun, idle = time.monotonic(), 0
+    if journal.load(session) is None:
+        _check_start(session, resume=plan.resume)
+
+    def watch(name: str) -> None:
+        place.step(name)
+        ears.step(name)
+
+    while True:
+        if journal.load(session) is not None:
+            _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
+        history = sound(read(session.log))
+        verdict = judge_session(history.state, session, plan.max_iterations, now_ms())
+        if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
+            return close(session, ending, verdict, ears.say)
+        if stop_asked(session) or wish.asked:
+            return Ending("STOPPED", interrupted=wish.asked)
+        if plan.minutes is not None and time.monotonic() - begun >= plan.minutes * 60:
+            over = Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over")
+            return close(session, over, verdict, ears.say)
+        place.check()
+        preconditions.check_repository(session, history)
+        if history.state.current().best is None and not policy_of(history.state).measured_start:
+            _baseline(session, plan, ears, watch)
+            continue
+        idle = 0 if _turn(session, plan, history, verdict, ears, watch) else idle + 1
+        if idle == IDLE:
+            raise LedgerError(
+                f"the agent changed nothing {IDLE} times in a row, so the loop stops; its output is in"
+                f" {show_path(session.side(agents.OUTPUT))}"
+            )
+
+
+def _check_start(session: Session, *, resume: bool) -> None:
+    """Raise LedgerError for a concluded session, and for changes that are no agent's: a loop would revert them.
+
+    Who resumes takes them as what an interrupted turn left.
+    """
+    history = sound(read(session.log))
+    check_open(history.state)
+    git = preconditions.check_repository(session, history)
+    if not resume and (left := preconditions.changed(session, git)):
+        raise LedgerError(
+            f"changed before the loop began: {preconditions.listed(left)}; commit it, put it away with git stash,"
+            " measure it with ledger run --description TEXT, or leave it to the agent with --resume"
+        )
+
+
+def _baseline(session: Session, plan: LoopOptions, ears: Ears, watch: Say) -> None:
+    for entry in _attempt(session, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears, watch):
+        if entry.run is not None and entry.run.status not in ("keep", "baseline"):
+            raise LedgerError(
+                f"the unchanged tree could not be measured ({entry.run.status}), so no change can be: mend the measure"
+                " script or the checks, then loop again"
+            )
+
+
+def _turn(session: Session, plan: LoopOptions, history: History, verdict: Verdict, ears: Ears, watch: Say) -> bool:
+    """Let the agent change something and measure it; tell whether there was a change."""
+    git, scope = Git(session.workdir, session.own()), find_scope(session, history.state)
+    if left := preconditions.changed(session, git):
+        ears.say(f"changed before the agent's turn, and part of its experiment: {preconditions.listed(left)}")
+    if plan.hooks:
+        watch("before-hook")
+        fired = hooks.fire(session, history, "before")
+        if fired is not None:
+            _queue(session, messages.BEFORE, fired)
+        history = sound(read(session.log))
+    before = protected.note(session, git)
+    watch("agent")
+    notes = messages.pending(session)
+    text = brief(session, history, verdict, now_ms(), notes=notes)
+    called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
+    _tell_end(session, called, ears)
+    protected.check_log(session, before)
+    messages.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next
+    if said := protected.undo_commits(git, before):
+        ears.say(f"the agent: {said}")
+        messages.add(session, "loop", said)
+    after = sound(read(session.log))
+    if (last := after.last()) is not None and last.place.offset >= len(before.log):
+        ears.say(f"run {last.run} was logged during the agent's turn, and not by the loop: see whether it is true")
+    if judge_session(after.state, session, plan.max_iterations, now_ms()).verdict != "continue":
+        return True  # a marker of the agent's or a person's, which the loop heeds next
+    paths = preconditions.changed_files(session, git, scope)
+    if not paths:
+        ears.say("the agent changed nothing")
+        messages.add(session, "loop", "your last turn changed no file: edit the code in scope")
+        return False
+    wishes, problem = agents.answer(session, paths)
+    if problem:
+        ears.say(problem)
+        messages.add(session, "loop", problem)
+    if "keep_equal" in (lacks := policy_of(history.state).lacks):
+        wishes = wishes._replace(keep_equal="")
+    if "discard" in lacks:
+        wishes = wishes._replace(discard="")
+    limits = Limits(plan.max_iterations, scope)
+    _attempt(session, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
+    return True
+
+
+def _attempt(
+    session: Session, plan: LoopOptions, wishes: journal.Wishes | None, limits: Limits, ears: Ears, watch: Say,
+    *, recovering: bool = False,
+) -> list[Appended]:  # fmt: skip
+    """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
+    entries = []
+
+    def logged(entry: Appended) -> None:
+        entries.append(entry)
+        ears.logged(entry)
+        if plan.hooks and entry.run is not None:
+            watch("after-hook")
+            fired = hooks.fire(session, entry.history, "after")
+            if fired is not None:
+                _queue(session, messages.AFTER, fired)
+
+    attempt(session, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
+    return entries
+
+
+def _queue(session: Session, source: str, fired: hooks.Fired) -> None:
+    messages.add(session, source, "\n".join(filter(None, (fired.text, fired.problem))))
+
+
+def _tell_end(session: Session, called: agents.Call, ears: Ears) -> None:
+    finished = called.finished
+    if finished.ok:
+        return
+    how = finished.problem or (
+        "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
+    )
+    ears.say(f"the agent {how}; its output is in {show_path(session.side(agents.OUTPUT))}")
+    for line in called.tail.splitlines()[-5:]:
+        ears.say(f"  {line}")

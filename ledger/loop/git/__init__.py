@@ -1,0 +1,1 @@
+"""The repository that experiments are committed to."""

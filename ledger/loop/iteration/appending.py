@@ -1,0 +1,71 @@
+"""What a decided iteration appends to its log, exactly once whatever kills it."""
+
+from typing import Any, Protocol
+
+from ledger.base.files import append
+from ledger.base.locks import lock_of, locked
+from ledger.base.times import now_ms
+from ledger.dialects import policy_of
+from ledger.dialects.writing import RunOutcome, Trial
+from ledger.loop.by_hand import Appended
+from ledger.loop.iteration.journal import Journal
+from ledger.session.files import Session
+from ledger.session.writer import check_open, writing
+from ledger.telling import snapshots
+
+
+class _Step(Protocol):
+    @property
+    def session(self) -> Session: ...
+    @property
+    def watch(self) -> Any: ...
+
+
+def log(step: _Step, entry: Journal) -> tuple[Journal, Appended]:
+    """Append the outcome of an iteration, unless that is done; give the journal that says so, and what was logged."""
+    session = step.session
+    step.watch("logging")
+    complete(session, entry)
+    with writing(session.log) as pen:
+        if entry.logged or _is_there(session, entry):
+            size, end = entry.size or 0, (entry.size or 0) + len((entry.lines or "").encode())
+            found = [run for run in pen.history.runs() if size <= run.place.offset < end]
+            problem = snapshots.refresh(session, pen.history)
+            logged = Appended((), found[0] if found else None, pen.history, (), problem)
+            return entry.save(session, logged=True), logged
+        check_open(pen.state)
+        outcome = RunOutcome(**(entry.outcome or {}))
+        trial = Trial(entry.kept, entry.trial, entry.reverted, entry.more)
+        made = policy_of(pen.state).iteration_records(pen.state, outcome, trial, now_ms())
+        saved = [entry]
+        runs = pen.append(
+            *made, before=lambda size, data: saved.append(entry.save(session, size=size, lines=data.decode()))
+        )
+        entry = saved[-1].save(session, logged=True)
+        problem = snapshots.refresh(session, pen.history)
+        run = runs[0] if runs else None
+        if run is not None and run.run in pen.state.results:
+            run = run._replace(status=pen.state.results[run.run].status, confidence=pen.state.current().confidence)
+        return entry, Appended(made, run, pen.history, pen.warnings, problem)
+
+
+def complete(session: Session, entry: Journal) -> None:
+    """Write the rest of a line that a kill cut short: the journal knows the whole of it."""
+    if entry.logged or entry.size is None or entry.lines is None:
+        return
+    data = entry.lines.encode()
+    with locked(lock_of(session.log)):
+        with session.log.open("rb") as file:
+            file.seek(entry.size)
+            there = file.read(len(data) + 1)
+        if there and len(there) < len(data) and data.startswith(there):
+            append(session.log, data[len(there) :], entry.size + len(there))
+
+
+def _is_there(session: Session, entry: Journal) -> bool:
+    if entry.size is None or entry.lines is None:
+        return False
+    data = entry.lines.encode()
+    with session.log.open("rb") as file:
+        file.seek(entry.size)
+        return file.read(len(data)) == data

@@ -1,0 +1,122 @@
+"""The ground that an iteration stands on: the repository, the branch, who commits, what may have changed."""
+
+import shutil
+
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.base.text import plain
+from ledger.dialects import policy_of
+from ledger.fold.verdict import BACKSTOP, WALL, Verdict
+from ledger.loop.by_hand import check_place
+from ledger.loop.git.repository import Git
+from ledger.loop.iteration import harness
+from ledger.loop.iteration.scope import Scope
+from ledger.session.files import Session
+from ledger.session.history import History
+from ledger.session.objects import get_object, put_object
+
+LEAVINGS = "leavings.json"
+"""Untracked files that measuring made: they are no part of any experiment."""
+
+_LISTED = 5
+_ADVICE = {
+    "max_iterations": "the segment has all the runs that were asked for; raise the limit to go on",
+    "max_minutes": "the time is up; a new segment (ledger init) starts another",
+    "wall": f"more than {WALL} failed runs in a row; a new segment (ledger init) starts another direction",
+    "backstop": f"{BACKSTOP} more runs without a limit; ledger mark running --backstop-ack N goes on past N runs",
+    "concluded": "the session is over",
+}
+
+
+def check_verdict(verdict: Verdict) -> None:
+    """Raise LedgerError, with what to do, unless the verdict is to continue."""
+    if verdict.verdict != "continue":
+        advice = _ADVICE[verdict.verdict].replace("past N", f"past {verdict.segment_runs}")
+        raise LedgerError(f"the verdict is {verdict.verdict}: {advice.replace('ack N', f'ack {verdict.segment_runs}')}")
+
+
+def check_repository(session: Session, history: History) -> Git:
+    """Give the repository that experiments go to. Raises LedgerError if nothing can be committed or reverted there."""
+    if not session.settings.enabled:
+        raise LedgerError("the settings say `enabled: false`: no run and no loop here")
+    for program in ("git", "bash"):
+        if shutil.which(program) is None:
+            raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
+    git = Git(session.workdir, session.own())
+    if git.top() is None:
+        raise LedgerError(
+            f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init"
+        )
+    if git.head() is None:
+        raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
+    if git.branch() is None:
+        raise LedgerError("HEAD is detached: check out a branch, which the kept commits can stay on")
+    if (what := git.under_way()) is not None:
+        raise LedgerError(f"{what} is under way: finish or abort it first")
+    if not git.has_identity():
+        raise LedgerError("git does not know whom to name as author: set user.name and user.email with git config")
+    check_place(session, history.state)
+    if (known := policy_of(history.state).retained(history.state)) is not None:
+        retained = known.head or ""
+        if git.resolve(retained) != git.head():
+            raise LedgerError(
+                f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
+            )
+    harness.check(session, history, git)
+    return git
+
+
+def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
+    """List what the experiment changed. Raises LedgerError if any of it is out of scope or off limits."""
+    aside = leavings(session, git)
+    outside = [path for path in scope.outside(git) if path not in aside]
+    if outside:
+        raise LedgerError(
+            f"changed out of scope or off limits: {listed(outside)}; undo it, have git ignore it, or add it to the"
+            " session's scope; nothing was committed"
+        )
+    found = changed(session, git)
+    top = git.top() or session.workdir
+    if nested := [path for path in found if (top / path / ".git").exists()]:
+        raise LedgerError(
+            f"a repository within this one cannot be reverted with an experiment: put {listed(nested)} back as it was,"
+            " or have git ignore it"
+        )
+    if odd := [path for path in found if not _is_utf8(path)]:
+        raise LedgerError(f"a name that is no UTF-8 cannot be logged: rename {listed([show_path(one) for one in odd])}")
+    return found
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def changed(session: Session, git: Git) -> list[str]:
+    """List what differs from HEAD and is neither the session's own nor left by measuring."""
+    aside = leavings(session, git)
+    return [path for path in git.changes() if path not in aside]
+
+
+def leavings(session: Session, git: Git) -> set[str]:
+    """Read which files measuring left behind; one that git knows meanwhile is a file like any other."""
+    noted = _noted(session)
+    return noted & git.untracked() if noted else noted
+
+
+def note_leavings(session: Session, files: set[str]) -> None:
+    """Remember more of them."""
+    put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
+
+
+def _noted(session: Session) -> set[str]:
+    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
+
+
+def listed(paths: list[str]) -> str:
+    """Write some paths, plainly, and how many more there are."""
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return ", ".join(map(plain, paths[:_LISTED])) + more

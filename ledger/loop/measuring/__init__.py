@@ -1,0 +1,1 @@
+"""Programs run within bounds, and what their output says."""

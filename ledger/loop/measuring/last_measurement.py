@@ -1,0 +1,70 @@
+"""The last measurement, remembered beside the log: what failed its checks is not kept (protocols.md 7)."""
+
+import time
+from typing import Any
+
+from ledger.base.errors import LedgerError
+from ledger.base.times import iso
+from ledger.log.jsontext import load
+from ledger.log.source import read_small
+from ledger.loop.git.repository import Git
+from ledger.loop.measuring.measurement import Checked, Measurement
+from ledger.session.files import Session
+from ledger.session.objects import put_object
+
+_FILE = "measurement.json"
+
+
+def remember(session: Session, measurement: Measurement, checked: Checked | None) -> None:
+    """Write down a measurement, and the checks that ran after it, for HEAD and the tree as they are now.
+
+    Where no checks ran, those of the same tree stand as they were. The tree is looked at only where checks failed.
+    Raises LedgerError if the file cannot be written.
+    """
+    git = Git(session.workdir, session.own())
+    inside = git.top() is not None
+    failed = checked.failure if checked is not None and checked.status == "fail" else None
+    before = _failed(session) if checked is None else None
+    tree = git.capture() if inside and (failed is not None or before is not None) else None
+    if before is not None and before["tree"] == tree:
+        failed = before["checks_failure"]
+    put_object(
+        session.side(_FILE),
+        {
+            "time": iso(time.time_ns() // 1_000_000),
+            "head": git.head() if inside else None,
+            "tree": tree,
+            "metric": measurement.metric,
+            "metrics": measurement.metrics,
+            "failure": measurement.failure,
+            "checks": "fail" if failed is not None else checked.status if checked is not None else "none",
+            "checks_failure": failed,
+        },
+    )
+
+
+def failed_checks(session: Session) -> str | None:
+    """Say how the checks failed for the tree as it is now; None if they did not, or never ran for it.
+
+    Outside a repository the last checks count whatever has changed since.
+    """
+    last = _failed(session)
+    if last is None:
+        return None
+    git = Git(session.workdir, session.own())
+    if git.top() is not None and last["tree"] != git.capture():
+        return None
+    return f"the checks of these files failed ({last['checks_failure']})"
+
+
+def _failed(session: Session) -> dict[str, Any] | None:
+    """Read the last measurement if its checks failed; a damaged file is nobody's word."""
+    try:
+        data = read_small(session.side(_FILE))
+        last = load(data.decode()) if data else None
+    except (LedgerError, UnicodeDecodeError):
+        return None
+    if not isinstance(last, dict) or last.get("checks") != "fail" or not isinstance(last.get("checks_failure"), str):
+        return None
+    tree = last.get("tree")
+    return last if tree is None or isinstance(tree, str) else None

@@ -1,0 +1,1 @@
+"""Where a session starts, is taken up again, and goes when it is over."""

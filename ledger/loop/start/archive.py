@@ -1,0 +1,135 @@
+"""A concluded session, moved aside so that another one can start in its place.
+
+The log's own move is the last step but one, and the one that counts: before it the session is where it was, concluded
+and sound, and archiving it again goes on; after it the archive is whole. A configuration that is left without its log
+then is of a run that never began.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ledger.base.errors import LedgerError
+from ledger.base.files import put, sync_folder
+from ledger.base.paths import show_path
+from ledger.base.text import near
+from ledger.dialects import policy_of
+from ledger.fold.state import State
+from ledger.log.layout import AUTO, FLAT
+from ledger.log.source import read_small
+from ledger.loop.driving.under_way import check_idle
+from ledger.loop.git.repository import Git
+from ledger.loop.start.session_plan import slug
+from ledger.reading.accepted import file_of
+from ledger.reading.side_files import AUTHORED
+from ledger.session.files import Session
+from ledger.session.writer import concluded, writing
+
+FOLDER = "archive"
+
+_RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
+_TRIES = 1000
+
+
+def archive(session: Session, now_ms: int) -> Path:
+    """Move a concluded session's log, its side files, prompt and ideas aside; give the folder that they are in.
+
+    Measure and checks scripts, settings and hooks stay. Raises LedgerError for a session that goes on, or a log with
+    errors.
+    """
+    log = session.log
+    with writing(log) as pen:
+        _check_concluded(pen.state)
+        check_idle(session)
+        place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
+        try:
+            _move(session, place)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise LedgerError(
+                f"cannot archive {near(show_path(log))}: {reason}; nothing is lost, and ledger archive goes on"
+            ) from None
+    return place
+
+
+def _check_concluded(state: State) -> None:
+    if concluded(state) is not None:
+        return
+    how = policy_of(state).words.how_to_end
+    raise LedgerError(f"the session goes on, and only a concluded one is archived: {how} first")
+
+
+def _shelf(session: Session) -> Path:
+    return session.side(FOLDER) if session.layout == FLAT else session.log.parent / FOLDER
+
+
+def _name(session: Session, state: State, now_ms: int) -> str:
+    if not session.layout.config:
+        return f"{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}-{slug(state.current().name or '')}"
+    run_id = str((state.replay.config or {}).get("run_id"))
+    return run_id if _RUN_ID.fullmatch(run_id) else slug(run_id)
+
+
+def _free(session: Session, place: Path) -> Path:
+    """Find a folder that holds no log yet; one without is what an interrupted archiving left."""
+    for number in range(1, _TRIES):
+        tried = place if number == 1 else place.with_name(f"{place.name}-{number}")
+        if not tried.exists() or (tried.is_dir() and not (tried / session.log.name).exists()):
+            return tried
+    raise LedgerError(f"there are {_TRIES} archives named {place.name} already: move them elsewhere")
+
+
+def _move(session: Session, place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    for path in (copied := list(_needed(session))):
+        if (data := read_small(path)) is not None:
+            put(place / path.name, data, durable=True, mode=path.stat().st_mode & 0o777)
+    for path in _beside(session):
+        path.replace(place / path.name)
+    sync_folder(place)
+    session.log.replace(place / session.log.name)
+    sync_folder(place)
+    sync_folder(session.log.parent)
+    for path in copied:
+        path.unlink(missing_ok=True)
+
+
+def _needed(session: Session) -> Iterator[Path]:
+    """Name what the log would not be sound without, so that it is there as long as the log is."""
+    if session.layout.config:
+        yield session.log.with_name(session.layout.config)
+    yield file_of(session.log)
+
+
+def _beside(session: Session) -> Iterator[Path]:
+    """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
+    folder, log = session.log.parent, session.log
+    if session.layout.owner:
+        stays = {log.name, FOLDER, *(path.name for path in _needed(session))}
+        yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
+        return
+    main = folder / Path(session.layout.log).name
+    shared = log != main and main.exists()  # the prompt is that session's
+    named = [] if shared else [session.file("prompt"), session.file("ideas"), *session.snapshots()]
+    yield from (path for path in named if path.is_file())
+    stays = {log.name, session.side(FOLDER).name, session.side("hooks").name, *(path.name for path in named)}
+    stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
+    stays |= {path.name for path in _needed(session)}
+    known = set() if session.layout == AUTO else _tracked(folder)
+    for path in sorted(folder.glob(f"{_escaped(log.stem)}.*")):
+        ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
+        if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):
+            yield path
+
+
+def _tracked(folder: Path) -> set[str]:
+    """List the files right in a folder that git knows: somebody's own, whatever they are called."""
+    git = Git(folder)
+    if git.top() is None:
+        return set()
+    return {name.decode("utf-8", "surrogateescape") for name in git.ask("ls-files", "-z", "--", ".").split(b"\0")}
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", text)

@@ -1,0 +1,181 @@
+"""What `init --git` does to the repository: a branch, the session's files ignored, the harness committed."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from ledger.base.errors import LedgerError
+from ledger.base.files import put
+from ledger.base.paths import show_path
+from ledger.base.text import near
+from ledger.log.layout import AUTO, FLAT
+from ledger.log.source import read_small
+from ledger.loop.git.repository import Git
+from ledger.loop.start.session_files import Made
+from ledger.loop.start.session_plan import slug
+from ledger.session.files import OUTPUT, SNAPSHOTS, Session
+from ledger.session.settings import CONFIG
+
+PREFIX = "autoresearch/"
+IGNORE_MESSAGE = "autoresearch: add session files to gitignore"
+HARNESS_MESSAGE = "autoresearch: add the measuring harness"
+
+
+class Repository(NamedTuple):
+    """Hold the repository that a session is set up in; `fresh` tells that the session is new.
+
+    `left` gets the branch that was left for a new one, and that one.
+    """
+
+    session: Session
+    git: Git
+    top: Path
+    fresh: bool
+    left: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, session: Session, *, fresh: bool) -> Self:
+        """Find the repository. Raises LedgerError if anything stands in the way of what is to be committed."""
+        git = Git(session.folder)
+        top = git.top()
+        if top is None:
+            raise LedgerError(f"--git needs a repository: run git init in {near(show_path(session.folder))} first")
+        if git.head() is None:
+            raise LedgerError("--git needs a commit to branch off from: commit the code first")
+        if (doing := git.under_way()) is not None:
+            raise LedgerError(f"{doing} is under way: finish or abort it first")
+        if not git.has_identity():
+            raise LedgerError("git does not know who commits: set user.name and user.email with git config")
+        made = cls(session, git, top, fresh, [])
+        made._check_files()
+        return made
+
+    def _check_files(self) -> None:
+        if self.ignore_file.is_symlink() or (self.ignore_file.exists() and not self.ignore_file.is_file()):
+            raise LedgerError(f"{near(show_path(self.ignore_file))} is no regular file, which git would not read")
+        changed = set(self.git.changes([_literal(self.ignore_file, self.session.folder)]))
+        harness = self._harness()
+        if harness:
+            known = set(self.git.changes([_literal(path, self.session.folder) for path in harness]))
+            changed |= known - self.git.untracked()
+        if changed:
+            raise LedgerError(
+                f"{', '.join(sorted(changed))} has changes that are not committed: commit or undo them first"
+            )
+        folder = self.session.log.parent
+        if self.session.layout == AUTO and self._is_ignored(folder):
+            raise LedgerError(
+                f"git ignores {near(show_path(folder))}, so the harness in it cannot be committed: take that line out"
+                " of .gitignore, or leave --git out"
+            )
+
+    def _is_ignored(self, folder: Path) -> bool:
+        """Tell whether git ignores a folder, there or not, as a whole."""
+        try:
+            self.git.ask("check-ignore", "--quiet", f"{folder.relative_to(self.session.folder).as_posix()}/")
+        except LedgerError:
+            return False
+        return True
+
+    @property
+    def ignore_file(self) -> Path:
+        """The .gitignore that the session's files go into."""
+        return self.session.folder / ".gitignore"
+
+    def _harness(self) -> list[Path]:
+        if self.session.layout.config:
+            return []  # its commands are in there
+        return [path for name in ("measure", "checks") if (path := self.session.file(name)).exists()]
+
+    def branch_off(self, name: str, now_ms: int, made: Made, *, dry: bool) -> None:
+        """Check out a new branch of the session's own; a new segment stays on the branch that it has."""
+        current = self.git.branch() or ""
+        if not self.fresh and current.startswith(PREFIX):
+            return
+        stem = f"{PREFIX}{slug(name)}-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}"
+        branch, number = stem, 1
+        while self.git.resolve(f"refs/heads/{branch}") is not None:
+            number += 1
+            branch = f"{stem}-{number}"
+        if not dry:
+            self.git.ask("checkout", "--quiet", "-b", branch)
+            self.left.append((current, branch))
+        made.notes.append(f"on the new branch {branch}")
+
+    def _leave_branch(self) -> None:
+        """Go back to the branch that was checked out before, and remove the new one."""
+        for current, branch in self.left:
+            self.git.ask("checkout", "--quiet", current)
+            self.git.ask("branch", "--quiet", "--delete", branch)
+
+    def ignore(self, made: Made, *, dry: bool) -> None:
+        """Add the lines that .gitignore lacks, and commit it."""
+        self._note_tracked(made)
+        before = read_small(self.ignore_file) or b""
+        lines = self._missing_lines(before)
+        if not lines:
+            return
+        made.paths.append(self.ignore_file)
+        if not dry:
+            gap = b"" if not before or before.endswith(b"\n") else b"\n"
+            existed = self.ignore_file.exists()
+            put(self.ignore_file, before + gap + b"".join(line.encode() + b"\n" for line in lines))
+            try:
+                self.git.commit([self._from_top(self.ignore_file)], IGNORE_MESSAGE)
+            except LedgerError:  # a hook of the repository's may say no: as it was, so that it can be tried again
+                put(self.ignore_file, before) if existed else self.ignore_file.unlink(missing_ok=True)
+                self._leave_branch()
+                raise
+        made.notes.append(f"committed: {IGNORE_MESSAGE}")
+
+    def _note_tracked(self, made: Made) -> None:
+        """Say which living files git tracks: ignoring them changes nothing then, and a revert would undo them."""
+        living = [self.session.log, self.session.file("prompt"), self.session.file("ideas")]
+        listed = self.git.ask("ls-files", "-z", "--", *(_literal(path, self.session.folder) for path in living))
+        tracked = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+        if tracked:
+            made.notes.append(
+                f"git tracks {', '.join(tracked)}, which no revert may touch: git rm --cached, and commit"
+            )
+
+    def _missing_lines(self, before: bytes) -> list[str]:
+        """List the lines to add; those of a group go together, since the later line of two wins."""
+        there = {line.strip().replace(b"!/", b"!").removeprefix(b"/") for line in before.split(b"\n")}
+        missing = []
+        for group in self._groups():
+            if not {line.replace("!/", "!").removeprefix("/").encode() for line in group} <= there:
+                missing += group
+        return missing
+
+    def _groups(self) -> list[list[str]]:
+        scripts = [self.session.file(name).name for name in ("measure", "checks")]
+        single = [[f"/{name}"] for name in (*SNAPSHOTS, OUTPUT, ".claude/*.local.md")]
+        if self.session.layout.owner:
+            return [[f"/{self.session.layout.folder}/"], *single]
+        if self.session.layout == AUTO:
+            return [["/.auto/*", *(f"!/.auto/{script}" for script in scripts)], *single]
+        patterns = dict.fromkeys(("autoresearch.*", f"{self.session.log.stem}.*", self.session.log.name))
+        patterns.pop(FLAT.log, None)
+        own = [*(f"/{pattern}" for pattern in patterns), *(f"!/{script}" for script in scripts)]
+        return [own, [f"/{CONFIG.as_posix()}"], *single]
+
+    def commit_harness(self, made: Made, *, dry: bool) -> None:
+        """Commit the measure and checks scripts, if HEAD has not them already."""
+        harness = [self.session.file(name) for name in ("measure", "checks")]
+        if dry:
+            new = [path for path in harness if path in made.paths]
+        else:
+            new = [path for path in self._harness() if self.git.changes([_literal(path, self.session.folder)])]
+        if not new:
+            return
+        if not dry:
+            self.git.commit([self._from_top(path) for path in new], HARNESS_MESSAGE)
+        made.notes.append(f"committed: {HARNESS_MESSAGE}")
+
+    def _from_top(self, path: Path) -> str:
+        return path.relative_to(self.top.resolve()).as_posix()
+
+
+def _literal(path: Path, folder: Path) -> str:
+    return f":(literal){path.relative_to(folder).as_posix()}"

@@ -1,0 +1,38 @@
+"""The numbers of a record where its line spells them: found, compared without, and replaced with nothing else moved."""
+
+import re
+from collections.abc import Mapping
+
+from ledger.log.jsontext import keys
+
+_VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"[ \t\r]*:[ \t\r]*(-?[0-9][0-9.eE+-]*)')
+
+
+def spans(line: bytes, *names: str) -> dict[str, tuple[int, int]]:
+    """Find the numbers that a record's own keys of these names have: where each begins and ends, in bytes from 0."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, column, depth, _ in keys(line):
+        if depth == 1 and name in names and (value := _VALUE.match(line, column - 1)):
+            found[name] = value.span(1)
+            if len(found) == len(names):
+                break
+    return found
+
+
+def rewrite(line: bytes, numbers: Mapping[str, int]) -> bytes:
+    """Write other numbers in place of a record's own; every other byte stays. A key that is not there is left out."""
+    found = spans(line, *numbers)
+    for name in sorted(found, key=found.__getitem__, reverse=True):
+        start, end = found[name]
+        line = line[:start] + str(numbers[name]).encode() + line[end:]
+    return line
+
+
+def bare(line: bytes) -> bytes:
+    """Give a line without the carriage return that an editor, or git, may have put at its end."""
+    return line.removesuffix(b"\r")
+
+
+def masked(line: bytes) -> bytes:
+    """Give a record's line without its run number and segment, which a merge may have changed."""
+    return rewrite(bare(line), {"run": 0, "segment": 0})

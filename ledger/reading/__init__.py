@@ -1,0 +1,1 @@
+"""A whole log read: events, findings, and what people accepted of them."""

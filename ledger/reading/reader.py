@@ -1,0 +1,278 @@
+"""The one way from bytes to events: decode, judge by the rules, parse, fold. Reading never raises about data."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+from typing import Any
+
+from ledger import rules
+from ledger.dialects.base import Dialect, Kind
+from ledger.dialects.codex.records import RUN_JSON, header
+from ledger.fold.segment import Segment
+from ledger.fold.state import State, apply, run_at
+from ledger.log.diagnostics import Diagnostic, Finding, Severity
+from ledger.log.events import Event, Header, Lifecycle, Place, Runs, Unread
+from ledger.log.jsontext import BOM, WHITE, Decoded, Note, decode, decode_many, keys
+from ledger.log.source import MAX_LINE_BYTES, Block
+from ledger.rules import MOST_A_RECORD, Rule, left_out, run_rules
+from ledger.rules.record import Record
+
+TORN = "torn"
+BLANK = "blank"
+MOST_ALIKE = 100_000
+"""Findings of one code that a reader holds; more than any block of lines has, so that who drains it misses none."""
+
+_EXACT_COLUMNS = 1 << 20
+"""Bytes of a line up to which a key that stands in it several times is told from its namesakes."""
+
+_NOTES = rules.index("note")
+_RECORDS = rules.index("record")
+_EVENTS = rules.index("event")
+_ENDS = rules.index("end")
+
+
+class Reader:
+    """Turn blocks of lines into events and diagnostics, folding the state as it goes.
+
+    `undecided` is (line of the first non-blank line, keys of the first record, whether it looks binary) for a log of no
+    known protocol, whose lines are judged as lines only, or an empty one. The caller may drain
+    `diagnostics` at any time. Where nobody does, findings of a code past `most` are counted, and `finish` reports how
+    many they are, as a finding about the file as a whole: it is at no line, so that nobody can have accepted it.
+    """
+
+    def __init__(self, dialect: Dialect | None, state: State | None = None) -> None:
+        self.dialect = dialect
+        self.state = state or State(dialect.name if dialect else None)
+        self.diagnostics: list[Diagnostic] = []
+        self.lines = 0
+        self.records = 0
+        self.torn = False
+        self.run_json: bytes | None = None
+        self.most = MOST_ALIKE
+        self._held: Counter[str] = Counter()
+        self.unlisted: dict[str, Diagnostic] = {}
+
+    def configure(self, config: Mapping[str, Any], data: bytes) -> None:
+        """Take a codex log's run.json as decoded: judge it, and open the log's one segment with it."""
+        found = run_rules(_RECORDS["codex"], Record(RUN_JSON, config, config))
+        for known, finding in found:
+            line, column = _placed(data, _column(data, finding.key)) if finding.key else (0, 1)
+            self._report(known, finding._replace(line=line, column=column, source="run.json"), 0, data)
+        if not any(known.severity is Severity.ERROR for known, _ in found):
+            self.state.replay.config = config
+            event = header(config, Place(0, 0, 0))
+            assert isinstance(event, Header)
+            self.state.segment = Segment(0, event)
+
+    def fault_run_json(self, problem: str, note: Note | None = None, data: bytes = b"") -> None:
+        """Report that a codex log's run.json is missing or cannot be read."""
+        if note is None:
+            for known, finding in run_rules(_ENDS["run-json"], problem, self.state):
+                self._report(known, finding, 0, b"")
+            return
+        line, column = _placed(data, note.column)
+        for known, finding in run_rules(_NOTES[note.kind], note):
+            self._report(known, finding._replace(line=line, column=column, source="run.json"), line, b"")
+
+    def read(self, block: Block) -> Iterator[Event]:
+        """Yield the events of a block's lines, in file order, each folded into the state before it is yielded."""
+        data, count = block.lines, len(block.lines)
+        numbers = range(block.first_line, block.first_line + count)
+        sizes = [len(line) + block.terminated for line in data]
+        offsets = list(accumulate(sizes, initial=block.offset))
+        self.lines = numbers[-1]
+        plain = block.terminated and self.dialect is not None and len(block.data) <= MAX_LINE_BYTES
+        values: list[Any] = decode_many(data) if plain else [None] * count
+        accept = self.dialect.accept if self.dialect else None
+        here = 0
+        while here < count:
+            end = here
+            while accept and end < count and values[end] is not None and "type" not in values[end]:
+                end += 1
+            spans = [(here, end)] if end > here else []
+            while spans and accept:
+                a, b = spans.pop()
+                runs = accept(values[a:b], list(numbers[a:b]), offsets[a:b], sizes[a:b], self.state)
+                if runs is not None:
+                    self.records += b - a
+                    yield self._fold(runs, None)
+                elif b - a == 1:
+                    yield self._line(data[a], values[a], Place(numbers[a], offsets[a], sizes[a]), block.terminated)
+                else:
+                    middle = (a + b) // 2
+                    spans += [(middle, b), (a, middle)]
+            if end == here:
+                place = Place(numbers[here], offsets[here], sizes[here])
+                yield self._line(data[here], values[here], place, block.terminated)
+                end += 1
+            here = end
+
+    def finish(self, undecided: tuple[int, list[str], bool] | None = None) -> None:
+        """Report what only the end of the log shows."""
+        if undecided is not None:
+            for known, finding in run_rules(_ENDS["undecided"], *undecided, self.state):
+                self._report(known, finding, 0, b"")
+        elif self.dialect is not None and not self.torn:
+            for known, finding in run_rules(_ENDS.get(self.dialect.name, ()), self.state):
+                self._report(known, finding, self.state.last_line, b"")
+        for code, first in self.unlisted.items():
+            said = f"{self._held[code] - self.most:,} more of {code}, the first at line {first.line}, are not listed"
+            self.diagnostics.append(first._replace(line=0, column=1, message=said))
+
+    def _fold(self, event: Event, record: Mapping[str, Any] | None) -> Event:
+        apply(self.state, event, record)
+        return event
+
+    def _line(self, line: bytes, value: Any, place: Place, terminated: bool) -> Event:
+        """Read one line with every rule."""
+        strict = self.dialect is not None and self.dialect.strict
+        if terminated and line.startswith(BOM) and not line[len(BOM) :].strip(WHITE):
+            self._note(Note("bom", 1), place, line)
+            return self._fold(Unread(place, BLANK, None), None)
+        if terminated and not line.strip(WHITE):
+            self._note(Note("blank-strict" if strict else "blank", 1), place, line)
+            return self._fold(Unread(place, BLANK, None), None)
+        decoded = Decoded(value, ()) if value is not None else _decode_bounded(line)
+        notes, readable = decoded.notes, not any(_is_error(note) for note in decoded.notes)
+        if readable and not isinstance(decoded.value, dict):
+            notes, readable = (*notes, Note("shape", 1, _what(decoded.value))), False
+        if not terminated and (strict or not readable):
+            self.torn = True
+            detail = "it has no newline yet" if readable else _first_error(notes)
+            self._note(Note("torn", 1, detail), place, line)
+            return Unread(place, TORN, None)
+        for note, more in _some(notes if terminated else (*notes, Note("unterminated", len(line) + 1))):
+            self._note(note, place, line, more)
+        if isinstance(decoded.value, dict):
+            self.state.region.note(decoded.value)
+        if not readable or self.dialect is None:
+            return self._fold(Unread(place, None, None, max(1, line.count(b'"run"'))), None)
+        return self._record(decoded.value, place, line)
+
+    def _record(self, raw: Mapping[str, Any], place: Place, line: bytes) -> Event:
+        dialect = self.dialect
+        assert dialect is not None
+        kind = dialect.kind_of(raw)
+        record = Record(kind, raw, dialect.normal(raw))
+        found = run_rules(_RECORDS[dialect.name], record)
+        if any(known.severity is Severity.ERROR for known, _ in found):
+            if kind.name not in ("config", "unknown", "baseline"):
+                found += run_rules(
+                    _EVENTS.get(f"{dialect.name}:any", ()) if dialect.name != "codex" else (), None, self.state, raw
+                )
+            return self._refuse(found, kind, raw, place, line)
+        event = dialect.parse(kind, raw, place, self.state)
+        if isinstance(event, Header):
+            event = event._replace(detail={key: value for key, value in raw.items() if key != "type"})
+        found += self._judge(event, kind, record.values)
+        if dialect.name == "state-protocol" and any(
+            known.severity is Severity.ERROR and finding.line is None for known, finding in found
+        ):
+            return self._refuse(found, kind, raw, place, line)
+        self._report_all(found, place.line, line)
+        self.records += 1
+        return self._fold(event, record.values)
+
+    def _judge(self, event: Event, kind: Kind, record: Mapping[str, Any]) -> list[tuple[Rule, Finding]]:
+        dialect = self.dialect
+        assert dialect is not None
+        subject = run_at(event, 0)._replace(stated=_stated(record)) if isinstance(event, Runs) else event
+        found: list[tuple[Rule, Finding]] = []
+        for key in _topics(event, kind):
+            found += run_rules(_EVENTS.get(f"{dialect.name}:{key}", ()), subject, self.state, record)
+        return found
+
+    def _refuse(
+        self, found: list[tuple[Rule, Finding]], kind: Kind, raw: Mapping[str, Any], place: Place, line: bytes
+    ) -> Event:
+        self._report_all(found, place.line, line)
+        number = None if any(finding.key == "run" for _, finding in found) else raw.get("run")
+        return self._fold(Unread(place, kind.name, number if type(number) is int else None), None)
+
+    def _note(self, note: Note, place: Place, line: bytes, more: int = 0) -> None:
+        for known in _NOTES[note.kind]:
+            for finding in known.check(note):
+                said = finding._replace(message=finding.message + left_out(more)) if more else finding
+                self._report(known, said, place.line, line)
+
+    def _report_all(self, found: list[tuple[Rule, Finding]], line: int, data: bytes) -> None:
+        for known, finding in found:
+            self._report(known, finding, line, data)
+
+    def _report(self, known: Rule, finding: Finding, line: int, data: bytes) -> None:
+        if not self.diagnostics:
+            self._held.clear()
+        self._held[known.code] += 1
+        if known.code in self.unlisted:
+            return
+        column = finding.column or _column(data, finding.key)
+        number = line if finding.line is None else finding.line
+        found = Diagnostic(number, column, known.code, known.name, known.severity, finding.message, finding.source)
+        if self._held[known.code] > self.most:
+            self.unlisted[known.code] = found
+        else:
+            self.diagnostics.append(found)
+
+
+def _decode_bounded(line: bytes) -> Decoded:
+    if len(line) > MAX_LINE_BYTES:
+        return Decoded(None, (Note("length", 1, f"{len(line):,}"),))
+    return decode(line)
+
+
+def _some(notes: tuple[Note, ...]) -> Iterable[tuple[Note, int]]:
+    """Give the first notes of each kind, the last of them with the number of those left out."""
+    if len(notes) <= MOST_A_RECORD:
+        return [(note, 0) for note in notes]
+    kinds = {kind: [note for note in notes if note.kind == kind] for kind in dict.fromkeys(note.kind for note in notes)}
+    chosen = ((alike[:MOST_A_RECORD], len(alike) - MOST_A_RECORD) for alike in kinds.values())
+    return [(note, max(0, more) if note is some[-1] else 0) for some, more in chosen for note in some]
+
+
+def _is_error(note: Note) -> bool:
+    return note.kind != "bom" and any(known.severity is Severity.ERROR for known in _NOTES[note.kind])
+
+
+def _first_error(notes: tuple[Note, ...]) -> str:
+    note = next((note for note in notes if _is_error(note)), notes[0])
+    return next(finding.message for known in _NOTES[note.kind] for finding in known.check(note))
+
+
+def _what(value: Any) -> str:
+    names = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _stated(record: Mapping[str, Any]) -> int | None:
+    value = record.get("segment")
+    return value if type(value) is int else None
+
+
+def _topics(event: Event, kind: Kind) -> tuple[str, ...]:
+    """Name what an event's rules are registered on."""
+    if isinstance(event, Lifecycle):
+        return ("any", "terminal")
+    if isinstance(event, Header):
+        return ()
+    if kind.name in ("baseline", "iteration"):
+        return ("any", kind.name)
+    return ("any", "run" if isinstance(event, Runs) else kind.name)
+
+
+def _column(data: bytes, key: str | None) -> int:
+    """Find where a record's key stands, in bytes from 1: the record's own, else one further down; 1 if neither.
+
+    In a line of more than a megabyte it is the first text that reads like the key.
+    """
+    if key is None:
+        return 1
+    quoted = b'"' + key.encode("utf-8", "replace") + b'"'
+    if len(data) > _EXACT_COLUMNS or data.count(quoted) == 1:
+        return data.find(quoted) + 1 or 1
+    places = [(depth, column) for name, column, depth, _ in keys(data) if name == key]
+    return min(places, default=(0, 1))[1]
+
+
+def _placed(data: bytes, place: int) -> tuple[int, int]:
+    """Turn a column counted through all of run.json into (line, column)."""
+    return data.count(b"\n", 0, place - 1) + 1, place - 1 - data.rfind(b"\n", 0, place - 1)

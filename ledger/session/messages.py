@@ -1,0 +1,108 @@
+"""The queue of texts that open the next brief: a person's words, and what hooks said (protocols.md 7)."""
+
+import os
+import time
+from typing import NamedTuple
+
+from ledger.base.errors import LedgerError
+from ledger.base.files import put
+from ledger.base.locks import locked
+from ledger.base.paths import show_path
+from ledger.base.times import iso
+from ledger.log.jsontext import WHITE, decode, dump
+from ledger.log.source import read_small
+from ledger.session.files import Session
+
+USER, BEFORE, AFTER = "user", "before hook", "after hook"
+QUEUE, LOCK = "steer.jsonl", "steer.lock"
+MOST_BYTES = 1 << 20
+"""A longer text belongs into a file that the text names."""
+
+
+class Message(NamedTuple):
+    """Hold one text for the next brief, where it came from, and when (ISO-8601, None where nobody noted it)."""
+
+    source: str
+    text: str
+    at: str | None = None
+
+
+def add(session: Session, source: str, text: str) -> None:
+    """Queue a text, durably; a blank one is nobody's word and is left out.
+
+    Raises LedgerError for a text past `MOST_BYTES`, and where the queue cannot be written.
+    """
+    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # an argument may hold any bytes
+    if not text.strip():
+        return
+    if len(text.encode()) > MOST_BYTES:
+        raise LedgerError(f"a text for the brief has at most {MOST_BYTES:,} bytes; put it into a file and name that")
+    line = dump({"at": iso(time.time_ns() // 1_000_000), "from": source, "text": text}).encode() + b"\n"
+    with locked(session.side(LOCK)):
+        try:
+            _append(session, line)
+        except OSError as error:
+            raise _failed(session, error) from None
+
+
+def pending(session: Session) -> list[Message]:
+    """List the queued texts, oldest first, and leave them there. A damaged line is given as it stands, not lost."""
+    data = read_small(session.side(QUEUE), 1 << 30) or b""
+    return [_note(line) for line in data.split(b"\n") if line.strip(WHITE)]
+
+
+def drop(session: Session, told: list[Message]) -> None:
+    """Take texts that were told off the queue; what came since stays."""
+    with locked(session.side(LOCK)):
+        path = session.side(QUEUE)
+        lines = [line for line in (read_small(path, 1 << 30) or b"").split(b"\n") if line.strip(WHITE)]
+        for note in told:
+            if lines and _note(lines[0]) == note:
+                lines.pop(0)
+        try:
+            put(path, b"".join(line + b"\n" for line in lines), durable=True) if lines else path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _failed(session, error) from None
+
+
+def take(session: Session) -> list[Message]:
+    """List the queued texts, oldest first, and empty the queue: each text is taken once."""
+    path = session.side(QUEUE)
+    if not path.exists():
+        return []
+    with locked(session.side(LOCK)):
+        notes = pending(session)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _failed(session, error) from None
+        return notes
+
+
+def _append(session: Session, line: bytes) -> None:
+    with session.side(QUEUE).open("a+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            line = line if file.read(1) == b"\n" else b"\n" + line  # a crash may have cut the line before
+        try:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), size)
+            raise
+
+
+def _note(line: bytes) -> Message:
+    value = decode(line).value
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        source, at = value.get("from"), value.get("at")
+        return Message(
+            source if isinstance(source, str) else "somebody", value["text"], at if isinstance(at, str) else None
+        )
+    return Message("a damaged line of the queue", line.decode("utf-8", "replace"))
+
+
+def _failed(session: Session, error: OSError) -> LedgerError:
+    return LedgerError(f"cannot write {show_path(session.side(QUEUE))}: {(error.strerror or str(error)).lower()}")

@@ -1,0 +1,123 @@
+"""A project's settings for its loop: `.auto/config.json`, then the front matter of the plugin's file."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.base.errors import LedgerError
+from ledger.base.paths import show_path
+from ledger.log.layout import AUTO
+from ledger.log.source import read_small
+from ledger.session.layouts import owned_layouts
+
+CONFIG = Path(".auto", "config.json")
+PLUGIN = Path(".claude", "autoresearch-ai-plugin.local.md")
+
+_FENCE = "---"
+
+
+class Settings(NamedTuple):
+    """Hold a loop's settings: `max_iterations` None where nobody set it, timeouts in seconds, `notes` for the brief."""
+
+    max_iterations: int | None = None
+    working_dir: str | None = None
+    enabled: bool = True
+    benchmark_timeout: float = 600.0
+    checks_timeout: float = 300.0
+    notes: str = ""
+
+
+def find(folder: Path) -> Settings:
+    """Read the settings of a project, key by key: what config.json leaves open, the plugin's file may say.
+
+    Raises LedgerError for a file that cannot be read or a value that does not fit.
+    """
+    matter, notes = _plugin_file(folder / PLUGIN)
+    return Settings(**{**matter, **_config_file(folder / CONFIG)}, notes=notes)
+
+
+def project_folder(log: Path) -> Path:
+    """Name the folder that a log is about: the one around a layout's own folder, else that which the log is in."""
+    folder = log.absolute().parent
+    own = folder.name == AUTO.folder or any(folder.name == layout.folder for layout in owned_layouts())
+    return folder.parent if own else folder
+
+
+class _Key(NamedTuple):
+    """Say what a setting's value must be."""
+
+    fits: Callable[[Any], bool]
+    what: str
+
+
+_COUNT = _Key(lambda value: type(value) is int and value >= 0, "a whole number, 0 for no limit")
+_TEXT = _Key(lambda value: isinstance(value, str) and bool(value), "a text")
+_FLAG = _Key(lambda value: isinstance(value, bool), "true or false")
+_SECONDS = _Key(
+    lambda value: type(value) in (int, float) and math.isfinite(value) and value > 0, "a positive number of seconds"
+)
+_KEYS = {
+    "max_iterations": _COUNT,
+    "working_dir": _TEXT,
+    "enabled": _FLAG,
+    "benchmark_timeout": _SECONDS,
+    "checks_timeout": _SECONDS,
+}
+_CONFIG_KEYS = {"maxIterations": "max_iterations", "workingDir": "working_dir"}
+
+
+def _take(path: Path, stated: object, names: Mapping[str, str]) -> dict[str, Any]:
+    """Take the settings that a file states under these names; null is unset, other keys are somebody else's."""
+    if not isinstance(stated, dict):
+        raise LedgerError(f"cannot use {show_path(path)}: it must hold keys and values")
+    taken = {}
+    for name, field in names.items():
+        value, key = stated.get(name), _KEYS[field]
+        if value is None:
+            continue
+        if not key.fits(value):
+            raise LedgerError(f"cannot use {show_path(path)}: {name} must be {key.what}")
+        taken[field] = value
+    return taken
+
+
+def _config_file(path: Path) -> dict[str, Any]:
+    data = read_small(path)
+    if data is None:
+        return {}
+    try:
+        stated = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise LedgerError(f"cannot use {show_path(path)}: it is no JSON ({error})") from None
+    return _take(path, stated, _CONFIG_KEYS)
+
+
+def _plugin_file(path: Path) -> tuple[dict[str, Any], str]:
+    """Split the plugin's file into its settings and its text."""
+    data = read_small(path)
+    if data is None:
+        return {}, ""
+    try:
+        first, *lines = data.decode("utf-8-sig").splitlines() or [""]
+    except UnicodeDecodeError:
+        raise LedgerError(f"cannot use {show_path(path)}: it is no UTF-8 text") from None
+    if first.rstrip() != _FENCE:
+        return {}, "\n".join((first, *lines)).strip()
+    end = next((place for place, line in enumerate(lines) if line.rstrip() == _FENCE), None)
+    if end is None:
+        raise LedgerError(f"cannot use {show_path(path)}: its front matter does not end with a line {_FENCE}")
+    stated = _yaml(path, "\n".join(lines[:end]))
+    return _take(path, stated, {name: name for name in _KEYS}), "\n".join(lines[end + 1 :]).strip()
+
+
+def _yaml(path: Path, text: str) -> object:
+    import yaml
+
+    try:
+        stated = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = " ".join(str(error).split())
+        raise LedgerError(f"cannot use {show_path(path)}: its front matter is no YAML ({problem})") from None
+    return {} if stated is None else stated

@@ -1,0 +1,116 @@
+"""Append to a log: under its lock, after what others appended was read, and only what the log stays sound with."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from ledger.base.errors import LedgerError
+from ledger.base.files import append, create
+from ledger.base.locks import lock_of, locked
+from ledger.base.paths import show_path
+from ledger.dialects import by_name, encode, policy_of
+from ledger.fold.state import State, run_at
+from ledger.log.diagnostics import Diagnostic, Severity
+from ledger.log.events import Event, Run, Runs
+from ledger.log.jsontext import decode
+from ledger.log.source import Block
+from ledger.reading.reader import Reader
+from ledger.reading.whole_log import Log
+from ledger.session.history import History, read, sound
+
+Record = Mapping[str, Any]
+
+
+class Pen:
+    """Hold a log that is locked and was read whole; what is appended is folded in at once.
+
+    `warnings` collects what the rules say of the appended records short of an error. A `dry` pen writes nothing.
+    """
+
+    def __init__(self, log: Path, history: History, *, dry: bool = False) -> None:
+        self.log = log
+        self.history = history
+        self.warnings: list[Diagnostic] = []
+        self._reader: Reader = history.reader
+        self._size = history.size
+        self._dry = dry
+
+    @property
+    def state(self) -> State:
+        """The fold, with what was appended."""
+        return self._reader.state
+
+    def append(self, *records: Record, before: Callable[[int, bytes], object] | None = None) -> list[Run]:
+        """Append records as lines, in one write, and give the runs among them.
+
+        `before` is told the log's size and the bytes ahead of the write. Raises LedgerError, nothing being written, if
+        a rule calls one of them an error.
+        """
+        dialect = self._reader.dialect
+        if dialect is None:
+            raise LedgerError(f"{show_path(self.log)} speaks no known protocol")
+        lines = [encode(dialect, record) for record in records]
+        runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
+        data = b"".join(lines)
+        if before is not None:
+            before(self._size, data)
+        if not self._dry:
+            append(self.log, data, self._size)
+        self._size += len(data)
+        return runs
+
+    def _judge(self, lines: Sequence[bytes]) -> list[Event]:
+        """Read the lines as any reader will."""
+        reader, seen = self._reader, len(self._reader.diagnostics)
+        bare = [line[:-1] for line in lines]
+        found = list(reader.read(Block(self._size, reader.lines + 1, b"".join(lines), bare, True)))
+        for event in found:
+            self.history.note(event)
+        reader.finish()
+        said = reader.diagnostics[seen:]
+        if wrong := next((one for one in said if one.is_error), None):
+            raise LedgerError(f"the log would not be sound: {wrong.code} {wrong.message}; nothing was written")
+        self.warnings += [one for one in said if one.severity is Severity.WARNING]
+        return found
+
+
+def _runs(runs: Runs) -> Iterator[Run]:
+    return (run_at(runs, place) for place in range(len(runs.run)))
+
+
+@contextmanager
+def writing(log: Path, *, dry: bool = False) -> Iterator[Pen]:
+    """Lock a log, read it, and give the pen to append with; a `dry` one writes nothing, not even the lock's file.
+
+    Raises LedgerError for a log with errors, a torn tail among them, and for one whose last line is unfinished.
+    """
+    with nullcontext() if dry else locked(lock_of(log)):
+        yield Pen(log, sound(read(log)), dry=dry)
+
+
+def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | None = None) -> Pen:
+    """Make a new log of these records, the first of them its header, durably.
+
+    `run_json` is the log's configuration, if it has one, which stands beside it already. Raises LedgerError if the log
+    exists, or a rule calls one of the records an error.
+    """
+    with locked(lock_of(log)):
+        reader = Reader(by_name(dialect))
+        if run_json is not None:
+            reader.configure(decode(run_json).value, run_json)
+        history = History(Log(log, dialect, 0, 0, reader.state, []), reader, 0, {})
+        pen = Pen(log, history, dry=True)
+        pen.append(*records)
+        create(log, b"".join(encode(by_name(dialect), record) for record in records))
+        return pen
+
+
+def concluded(state: State) -> str | None:
+    """Say how a session was concluded; None for one that goes on."""
+    return policy_of(state).concluded(state)
+
+
+def check_open(state: State) -> None:
+    """Raise LedgerError if the session is concluded: only an explicit restart goes on with it."""
+    policy_of(state).check_open(state)

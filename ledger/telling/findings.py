@@ -1,0 +1,156 @@
+"""Findings and rules as people, programs and GitHub read them."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+from ledger.base.paths import canonical, show_path
+from ledger.base.text import near, plain
+from ledger.log.diagnostics import Applicability, Diagnostic, Fix, Severity
+from ledger.log.source import STDIN
+from ledger.reading.whole_log import Log
+from ledger.rules import Rule
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def diagnostics_text(logs: Sequence[Log], stream: TextIO) -> None:
+    """Write `path:line:column: CODE message` for each finding, and a line that sums up; one more if some have fixes."""
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    for path, found in _findings(logs):
+        code = _coloured(found) if coloured else found.code
+        stream.write(f"{near(show_path(path))}:{found.line}:{found.column}: {code} {_said(found)}\n")
+    stream.write(summary(logs) + "\n")
+    stream.write(_repairable(logs))
+
+
+def lines_of(path: Path | None, found: Sequence[Diagnostic]) -> Iterator[str]:
+    """Give each finding of one log as a line of text."""
+    place = Path(STDIN) if path is None else path
+    for one in found:
+        where = place.with_name(one.source) if one.source else place
+        yield f"{near(show_path(where))}:{one.line}:{one.column}: {one.code} {_said(one)}"
+
+
+def _said(found: Diagnostic) -> str:
+    """Give a finding's message, with the reason for which it is accepted."""
+    return plain(found.message if found.accepted is None else f"{found.message} (accepted: {found.accepted})")
+
+
+def _repairable(logs: Sequence[Log]) -> str:
+    """Say how many findings have a fix; nothing where none has."""
+    fixes = [found.fix for _, found in _findings(logs) if found.fix is not None]
+    if not fixes:
+        return ""
+    safe_ones = sum(fix.applicability is Applicability.SAFE for fix in fixes)
+    return f"{counted(len(fixes), 'finding')} can be repaired, {safe_ones} safely; ledger repair shows how\n"
+
+
+def diagnostics_json(logs: Sequence[Log], stream: TextIO) -> None:
+    """Write the findings as one JSON object, in the shape that the command line promises."""
+    shape = {"logs": [_log_object(log) for log in logs]}
+    stream.write(orjson.dumps(shape, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def diagnostics_github(logs: Sequence[Log], stream: TextIO) -> None:
+    """Write the findings as GitHub workflow commands, which turn into annotations of a pull request."""
+    for path, found in _findings(logs):
+        place = {"file": near(safe(path))}
+        if found.line:
+            place |= {"line": str(found.line), "col": str(found.column)}
+        place["title"] = f"{found.code} {found.name}"
+        properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
+        if found.accepted is not None:
+            level, message = "notice", f"{found.message} (accepted: {found.accepted})"
+        else:
+            level, message = _GITHUB[found.severity], found.message
+        if found.fix is not None:
+            message += f" ({found.fix.applicability.value} fix: {found.fix.description})"
+        stream.write(f"::{level} {properties}::{_data(message)}\n")
+
+
+def summary(logs: Sequence[Log]) -> str:
+    """Sum up: `3 logs, 2 sound; 4 errors, 12 warnings, 1 info`; what is accepted is counted apart."""
+    sound = sum(log.ok for log in logs)
+    counts = Counter(found.severity if found.accepted is None else None for _, found in _findings(logs))
+    accepted = f", {counts[None]} accepted" if counts[None] else ""
+    errors, warnings = (counted(counts[level], level.value) for level in (Severity.ERROR, Severity.WARNING))
+    return f"{counted(len(logs), 'log')}, {sound} sound; {errors}, {warnings}, {counts[Severity.INFO]} info{accepted}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Put a count before its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def explain(rule: Rule) -> str:
+    """Give a rule's documentation: what it is called, how grave it is, what it does and why."""
+    return f"{rule.code} {rule.name} ({rule.severity.value})\n\n{rule.doc}\n"
+
+
+def safe(path: Path | str) -> str:
+    """Give a path as text that any encoder takes: what is no UTF-8 in it is replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _findings(logs: Sequence[Log]) -> Iterator[tuple[Path, Diagnostic]]:
+    """Yield each finding with the file at fault: the log, or the file beside it that the finding is about."""
+    for log in logs:
+        path = _path(log)
+        for found in log.diagnostics:
+            yield path.with_name(found.source) if found.source else path, found
+
+
+def _path(log: Log) -> Path:
+    return Path(STDIN) if log.path is None else canonical(log.path)
+
+
+def _log_object(log: Log) -> dict[str, Any]:
+    return {
+        "path": safe(_path(log)),
+        "dialect": log.dialect,
+        "lines": log.lines,
+        "records": log.records,
+        "ok": log.ok,
+        "diagnostics": [_object(path, found) for path, found in _findings([log])],
+    }
+
+
+def _object(path: Path, found: Diagnostic) -> dict[str, Any]:
+    return {
+        "path": safe(path),
+        "code": found.code,
+        "name": found.name,
+        "severity": found.severity.value,
+        "line": found.line,
+        "column": found.column,
+        "message": found.message.encode("utf-8", "replace").decode(),
+        "accepted": found.accepted is not None,
+        "fix": None if found.fix is None else _fix_object(found.fix),
+    }
+
+
+def _fix_object(fix: Fix) -> dict[str, str]:
+    return {
+        "applicability": fix.applicability.value,
+        "description": fix.description.encode("utf-8", "replace").decode(),
+    }
+
+
+def _coloured(found: Diagnostic) -> str:
+    from click import style
+
+    return style(found.code, fg=_COLOURS[found.severity])
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,120 @@
+"""The two snapshots of a session, made anew after each accepted append and never read as truth (protocols.md 7)."""
+
+import time
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ledger.base.errors import LedgerError
+from ledger.base.files import put
+from ledger.base.paths import show_path
+from ledger.base.times import iso
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
+from ledger.fold.verdict import Verdict
+from ledger.log.events import Run
+from ledger.session.files import Session
+from ledger.session.history import History, latest
+from ledger.session.standing import judge_session
+from ledger.telling.advice import advice
+from ledger.telling.dashboard import dashboard
+from ledger.telling.figures import counts
+from ledger.telling.markdown_text import exact
+from ledger.telling.other_records import Remarks, moment, remarks
+from ledger.telling.run_details import asi_of
+
+MOST_ERRORS = 5
+
+
+def write(session: Session, history: History) -> None:
+    """Write both snapshots, each beside its place and then moved there. Raises LedgerError if that fails.
+
+    They depend on the log alone, but for a verdict that asks the time. Who calls holds the log's lock, lest an older
+    state takes the place of a newer.
+    """
+    verdict = judge_session(history.state, session, None, time.time_ns() // 1_000_000)
+    noted = remarks(history)
+    state, page = session.snapshots()
+    _put(state, _pretty(state_of(session, history, verdict, noted)) + "\n")
+    _put(page, dashboard(session, history, verdict, noted))
+
+
+def refresh(session: Session, history: History) -> str | None:
+    """Write both snapshots after an append; give what went wrong as a sentence, since the append has happened."""
+    try:
+        write(session, history)
+    except LedgerError as error:
+        return f"the snapshots are out of date: {error}; ledger snapshot writes them again"
+    return None
+
+
+def state_of(session: Session, history: History, verdict: Verdict, noted: Remarks) -> dict[str, Any]:
+    """Make what AUTORESEARCH_STATE.json holds."""
+    state, segment, log = history.state, history.state.current(), history.log
+    return {
+        "generated": f"by ledger from {show_path(session.log.name)}; a cache, never read as truth",
+        "updated_at": iso(noted.updated_ms),
+        "active_config": noted.header,
+        "state": "stopped" if state.stopped else state.status,
+        "verdict": verdict.verdict if log.ok else "stop: the log has errors",
+        "segment": segment.ordinal,
+        "runs": segment.runs,
+        "next_run": next_run(state),
+        "baseline": _point(segment.baseline_run, segment.baseline),
+        "best": _point(segment.best_run, segment.best),
+        "improvement_pct": segment.improvement_pct,
+        "confidence": segment.confidence,
+        "streak": segment.streak.current,
+        "longest_streak": segment.streak.longest,
+        "counts_by_action": {"total": segment.runs, **counts(state)},
+        "latest_errors": _latest_errors(history, noted),
+        "log_errors": [
+            f"{one.source or session.log.name}:{one.line}:{one.column}: {one.code} {one.message}"
+            for one in islice((one for one in log.diagnostics if one.is_error), MOST_ERRORS)
+        ],
+        "resume_instruction": advice(history, session, verdict),
+    }
+
+
+def _point(run: int | None, value: object) -> dict[str, Any] | None:
+    return None if value is None else {"run": run, "value": value}
+
+
+def _latest_errors(history: History, noted: Remarks) -> list[dict[str, Any]]:
+    """Give the last errors of the whole log, oldest first."""
+    policy = policy_of(history.state)
+    if policy.has_events:
+        found = [_stop(event) for event in noted.events if event.get("event") == "error"]
+        return found[-MOST_ERRORS:]
+    failed = islice(latest(history, statuses=policy.errors), MOST_ERRORS)
+    return [_failure(run, noted) for run in failed][::-1]
+
+
+def _failure(run: Run, noted: Remarks) -> dict[str, Any]:
+    made = {"run": run.run, "status": run.status, "description": run.description, "at": iso(run.at_ms)}
+    if (said := asi_of(run).get("error_details")) is not None:
+        made["error_details"] = said
+    if decided := noted.decisions.get(run.run):
+        made["reason"] = decided[-1].get("reason")
+    return made
+
+
+def _stop(event: Mapping[str, Any]) -> dict[str, Any]:
+    made = {"status": "error", "description": event.get("reason"), "at": iso(moment(event.get("time")))}
+    return made | {key: event.get(key) for key in ("trial_commit", "revert_commit", "log")}
+
+
+def _pretty(value: Any, indent: str = "") -> str:
+    """Write a value as indented JSON, its numbers exactly."""
+    deeper = indent + "  "
+    if isinstance(value, Mapping) and value:
+        inner = (f"{deeper}{exact(key)}: {_pretty(item, deeper)}" for key, item in value.items())
+        return "{\n" + ",\n".join(inner) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"{deeper}{_pretty(item, deeper)}" for item in value) + f"\n{indent}]"
+    return exact(value)
+
+
+def _put(path: Path, text: str) -> None:
+    put(path, text.encode("utf-8", "backslashreplace"))

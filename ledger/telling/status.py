@@ -1,0 +1,190 @@
+"""How a session stands, for people: the page of `ledger status` and the one-line report of a run (protocols.md 7)."""
+
+from collections.abc import Iterator, Mapping
+
+from ledger.base.numbers import Number, text
+from ledger.base.paths import show_path
+from ledger.base.text import cut, near, plain
+from ledger.base.times import iso
+from ledger.dialects import policy_of
+from ledger.fold.confidence import word
+from ledger.fold.segment import Segment, percent
+from ledger.fold.state import State
+from ledger.fold.verdict import BACKSTOP, WALL, Verdict
+from ledger.log.diagnostics import Severity
+from ledger.log.events import Run
+from ledger.reading.whole_log import Log
+from ledger.telling.findings import counted
+from ledger.telling.screen import Paint, Screen, bare, confidence_colour, status_colour
+from ledger.telling.sparkline import course, trend
+
+DESCRIPTION_WIDTH = 60
+RETHINK = 3
+"""As many failed runs in a row ask for another approach."""
+
+_LABEL_WIDTH = 11
+_NOTHING = "—"
+_REASONS = {
+    "concluded": "the session is over",
+    "max_iterations": "the segment has as many runs as were asked for",
+    "max_minutes": "the time is up",
+    "wall": f"more than {WALL} failed runs in a row",
+    "backstop": f"{BACKSTOP} more runs without a limit: ask a person before going on",
+}
+
+
+def status(
+    log: Log,
+    verdict: Verdict,
+    target: Number | None,
+    now_ms: int,
+    live: Mapping[str, str],
+    screen: Screen = Screen(),  # noqa: B008 - a tuple, which nobody can change
+) -> str:
+    """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
+
+    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
+    about the loop at work.
+    """
+    state, segment = log.state, log.state.current()
+    page = {
+        "log": _log(log),
+        "goal": _shown(segment.name),
+        "metric": _metric(segment),
+        "target": _target(state, target),
+        "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment, screen.paint)}",
+        "baseline": _measured(segment.baseline, segment.baseline_run, segment.unit),
+        "best": _best(segment, screen.paint),
+        "trend": _trend(segment, screen),
+        "streak": _streak(segment.streak.current),
+        "state": "stopped by a decision" if state.stopped else state.status,
+        "verdict": _verdict(verdict) if log.ok else "stop: the log has errors",
+        "last run": _last_run(segment.last_ms, now_ms),
+        "findings": _findings(log),
+        **live,
+    }
+    lines = [f"{label:<{_LABEL_WIDTH}} {value}" for label, value in page.items() if value]
+    recent = [one_line(run, segment.metric_name, segment.baseline, screen.paint) for run in _recent(state, segment)]
+    return "\n".join((*lines, *([""] if recent else []), *recent)) + "\n"
+
+
+def one_line(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint = bare) -> str:
+    """Report a run: `Run #5: keep | total_µs: 14,600 (-3.8%) | confidence: 2.3× | "Inline hot loop"`.
+
+    What is unknown is left out; a crash measured nothing and shows a dash.
+    """
+    return " | ".join(_parts(run, metric_name, baseline, paint))
+
+
+def _parts(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint) -> Iterator[str]:
+    yield f"Run #{run.run}: {paint(run.status, status_colour(run.status))}"
+    value = _NOTHING if run.status == "crash" else text(run.metric)
+    delta = None if run.status == "crash" else percent(run.metric, baseline)
+    yield f"{plain(metric_name or 'metric')}: {value}" + ("" if delta is None else f" ({_signed(delta)}%)")
+    if run.confidence is not None:
+        yield f"confidence: {paint(f'{_short(run.confidence)}×', confidence_colour(run.confidence))}"
+    description = plain(run.description or "").strip()
+    if description:
+        yield f'"{cut(description, DESCRIPTION_WIDTH)}"'
+
+
+def _short(value: Number) -> str:
+    nearest = float(value)
+    return f"{nearest:,.1f}" if abs(nearest) < 1e6 else f"{nearest:.3g}"
+
+
+def _signed(delta: float) -> str:
+    shown = _short(delta).removeprefix("-")
+    return shown if shown == "0.0" else f"{'-' if delta < 0 else '+'}{shown}"
+
+
+def _shown(value: str | None) -> str:
+    return plain(value or "").strip() or _NOTHING
+
+
+def _log(log: Log) -> str:
+    path = "standard input" if log.path is None else near(show_path(log.path))
+    return f"{path} ({log.dialect or 'no known protocol'})"
+
+
+def _metric(segment: Segment) -> str:
+    unit = plain(segment.unit).strip()
+    better = f", {segment.direction} is better" if segment.direction else ""
+    return _shown(segment.metric_name) + (f" in {unit}" if unit else "") + better
+
+
+def _target(state: State, target: Number | None) -> str:
+    if target is not None:
+        return text(target)
+    stated = policy_of(state).target(state)
+    return _NOTHING if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
+
+
+def _runs(segment: Segment, paint: Paint) -> str:
+    counts = [(f"{count:,} {name}", status_colour(name)) for name, count in segment.counts.items() if count]
+    by_status = ", ".join(paint(shown, colour) for shown, colour in counts)
+    return counted(segment.runs, "run") + (f": {by_status}" if by_status else "")
+
+
+def _measured(value: Number | None, run: int | None, unit: str) -> str:
+    if value is None:
+        return _NOTHING
+    unit = plain(unit).strip()
+    return f"{text(value)}{unit and ' '}{unit} (run {run})"
+
+
+def _best(segment: Segment, paint: Paint) -> str:
+    if segment.best is None:
+        why = "no run was kept" if segment.direction else "no config header: the direction is unknown"
+        return f"{_NOTHING} ({why})" if segment.runs else _NOTHING
+    parts = [_measured(segment.best, segment.best_run, segment.unit)]
+    gain, confidence = segment.improvement_pct, segment.confidence
+    if gain is not None:
+        parts.append(f"{_short(abs(gain))}% {'worse' if gain < 0 else 'better'}" if gain else "no better")
+    if confidence is not None:
+        shown = f"{_short(confidence)}× ({word(confidence)})"
+        parts.append(f"confidence {paint(shown, confidence_colour(confidence))}")
+    return ", ".join(parts)
+
+
+def _trend(segment: Segment, screen: Screen) -> str:
+    room = None if screen.columns is None else screen.columns - _LABEL_WIDTH - 1
+    return trend(course(segment.metrics, segment.statuses), segment.unit, segment.direction, screen, room)
+
+
+def _streak(count: int) -> str:
+    if count > WALL:
+        return f"{count} failed runs in a row: a wall, stop or start in another direction"
+    if count >= RETHINK:
+        return f"{count} failed runs in a row: rethink the approach"
+    return counted(count, "failed run") + (" in a row" if count > 1 else "") if count else "no failed run"
+
+
+def _verdict(verdict: Verdict) -> str:
+    reason = _REASONS.get(verdict.verdict)
+    return f"{verdict.verdict}: {reason}" if reason else verdict.verdict
+
+
+def _last_run(last_ms: int | None, now_ms: int) -> str:
+    at = iso(last_ms)
+    if at is None or last_ms is None:
+        return ""
+    minutes = (now_ms - last_ms) // 60_000
+    for size, unit in ((60 * 24, "day"), (60, "hour"), (1, "minute")):
+        if minutes >= size:
+            return f"{at[:16].replace('T', ' ')} UTC, {counted(minutes // size, unit)} ago"
+    return f"{at[:16].replace('T', ' ')} UTC"
+
+
+def _findings(log: Log) -> str:
+    levels = [found.severity for found in log.diagnostics if found.accepted is None]
+    counts = [(levels.count(level), level.value) for level in (Severity.ERROR, Severity.WARNING)]
+    found = " and ".join(counted(count, name) for count, name in counts if count)
+    return found and f"the log has {found}: run ledger check"
+
+
+def _recent(state: State, segment: Segment) -> list[Run]:
+    """Give the segment's last runs, each with its effective status."""
+    runs = list(state.recent)[-len(segment.statuses) :] if segment.statuses else []
+    results = state.results
+    return [run._replace(status=results[run.run].status) for run in runs] if results else runs
