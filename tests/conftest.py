@@ -1,6 +1,5 @@
 """What every test process needs before it starts others, and what tests share: mirrors, a server, a real browser."""
 
-import shutil
 import signal
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -9,26 +8,24 @@ from typing import Any
 
 import pytest
 
-from ledger.mirror.place import Place, mirror_path
+from ledger.mirror.location import Location, mirror_location
 from tests.support import cli, postgres
 from tests.support.mirroring import Mirror, mirror_at
+from tests.support.programs import need, pytest_configure, pytest_runtest_setup, pytest_sessionfinish  # noqa: F401 - hooks
 
 # Under nohup, or in the background of a script, SIGINT is ignored, and every child would ignore it too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Start the chromium of the system, once a process; tests that need it are skipped where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox"])
+    """Start the chromium of the system, once a process."""
+    program = need("chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox"])
         yield started
         started.close()
 
@@ -36,20 +33,18 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[postgres.Postgres]:
     """Run a PostgreSQL server, once a process; tests that need it are skipped where none can be had."""
-    if (reason := postgres.why_not()) is not None:
-        pytest.skip(reason)
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    postgres.need()
     with postgres.running() as started:
         yield started
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Place]:
+def new_mirror(request: pytest.FixtureRequest) -> Callable[[Path], Location]:
     """Give what makes a place for a mirror: a file in a folder, or a database of the server."""
     if request.param == "sqlite":
         return lambda folder: folder / "mirror.db"
     server: postgres.Postgres = request.getfixturevalue("server")
-    return lambda _: mirror_path(server.database())
+    return lambda _: mirror_location(server.database())
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -82,7 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def mirror(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+def mirror(new_mirror: Callable[[Path], Location], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 

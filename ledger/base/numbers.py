@@ -1,4 +1,4 @@
-"""Numbers as the logs mean them: decimals of their text, compared exactly (PROTOCOLS 1)."""
+"""Numbers as the logs mean them: decimals of their text, compared exactly (protocols.md 1)."""
 
 import math
 from decimal import Context, Decimal, InvalidOperation

@@ -1,4 +1,4 @@
-"""The command line: click declarations, one file a group of commands, loaded when they are called."""
+"""The command line: the group of all commands, each of which is loaded when it is called."""
 
 import gc
 import importlib
@@ -12,55 +12,69 @@ import click
 from ledger import __version__
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.cli.options import mute
+from ledger.cli.support.output import mute
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS: dict[str, str] = {
-    "check": "check:check",
-    "explain": "check:explain",
-    "repair": "repair:repair",
-    "review": "review:review",
-    "verdict": "state:verdict",
-    "status": "state:status",
-    "brief": "brief:brief",
-    "snapshot": "brief:snapshot",
-    "steer": "brief:steer",
-    "measure": "measure:measure",
-    "log": "write:log",
-    "decide": "write:decide",
-    "mark": "write:mark",
-    "cancel": "write:cancel",
-    "run": "loop:run",
-    "loop": "loop:loop",
-    "stop": "loop:stop",
-    "init": "init:init",
-    "archive": "init:archive",
-    "sync": "sync:sync",
-    "verify": "verify:verify",
-    "export": "export:export",
-    "forget": "sync:forget",
-    "sessions": "query:sessions",
-    "segments": "query:segments",
-    "runs": "query:runs",
-    "best": "query:best",
-    "streaks": "query:streaks",
-    "compare": "query:compare",
-    "metrics": "query:metrics",
-    "events": "query:events",
-    "sql": "query:sql",
-    "report": "page:report",
-    "serve": "serve:serve",
-    "hook": "hook:hook",
-    "merge": "merge:merge",
-    "mcp": "mcp:mcp",
-    "skill": "skill:skill",
-    "import": "import_:import_",
-    "db": "db:db",
-    "completion": "completion:completion",
+HEADINGS: dict[str, dict[str, str]] = {
+    "Read and judge": {
+        "check": "check:check",
+        "explain": "explain:explain",
+        "status": "status:status",
+        "verdict": "verdict:verdict",
+        "brief": "brief:brief",
+        "report": "report:report",
+        "serve": "serve:serve",
+        "review": "review:review",
+        "repair": "repair:repair",
+        "merge": "merge:merge",
+    },
+    "Mirror": {
+        "sync": "sync:sync",
+        "verify": "verify:verify",
+        "forget": "forget:forget",
+        "db": "db:db",
+    },
+    "Ask": {
+        "sessions": "views:sessions",
+        "segments": "views:segments",
+        "runs": "views:runs",
+        "metrics": "views:metrics",
+        "best": "views:best",
+        "streaks": "views:streaks",
+        "compare": "views:compare",
+        "events": "views:events",
+        "sql": "sql:sql",
+        "export": "export:export",
+        "import": "import_:import_",
+    },
+    "Loop": {
+        "init": "init:init",
+        "run": "run:run",
+        "loop": "loop:loop",
+        "stop": "stop:stop",
+        "steer": "steer:steer",
+        "measure": "measure:measure",
+        "archive": "archive:archive",
+        "hook": "hook:hook",
+        "snapshot": "snapshot:snapshot",
+    },
+    "Log by hand": {
+        "log": "log:log",
+        "decide": "decide:decide",
+        "mark": "mark:mark",
+        "cancel": "cancel:cancel",
+    },
+    "Shell and agents": {
+        "completion": "completion:completion",
+        "mcp": "mcp:mcp",
+        "skill": "skill:skill",
+    },
 }
-"""Every verb, with the module and name of its command."""
+"""Every verb under its heading, with the module and name of its command."""
+
+COMMANDS: dict[str, str] = {verb: place for verbs in HEADINGS.values() for verb, place in verbs.items()}
 
 
 class LazyGroup(click.Group):
@@ -75,8 +89,17 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(importlib.import_module(f"ledger.cli.{module}"), name)
+        command: click.Command = getattr(importlib.import_module(f"ledger.cli.commands.{module}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs under their headings, all in one column."""
+        widest = max(map(len, COMMANDS))
+        for heading, verbs in HEADINGS.items():
+            commands = ((verb.ljust(widest), self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - widest - 6
+            with formatter.section(heading):
+                formatter.write_dl([(verb, command.get_short_help_str(room)) for verb, command in commands if command])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
         """Complete a verb without loading them all."""
@@ -143,7 +166,7 @@ def main() -> None:
 
 def _run() -> int:
     if "_LEDGER_COMPLETE" in os.environ:
-        from ledger.cli import completing  # noqa: F401 - it says how shells are answered
+        from ledger.cli.support import shell_completion  # noqa: F401 - it says how shells are answered
     try:
         code = ledger.main(prog_name="ledger", standalone_mode=False)
     except SystemExit as done:

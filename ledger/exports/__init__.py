@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TextIO
 
 from ledger.exports import csv, json, jsonl, markdown, table, tsv
-from ledger.exports.cells import Rows, Value
+from ledger.exports.cell_text import Rows, Value
 
 
 class Format(NamedTuple):

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
-from ledger.exports.cells import Rows, inert
+from ledger.exports.cell_text import Rows, inert
 
 
 class _Lines(NamedTuple):

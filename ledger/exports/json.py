@@ -5,7 +5,7 @@ from typing import TextIO
 
 import orjson
 
-from ledger.exports.cells import Rows, distinct, tidy
+from ledger.exports.cell_text import Rows, distinct, tidy
 
 
 def write(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:

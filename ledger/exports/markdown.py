@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ledger.base.text import plain
-from ledger.exports.cells import Rows, Value, is_numeric, text_of, tidy
+from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
 
 _BREAK = re.compile(r"\r\n|[\r\n]")

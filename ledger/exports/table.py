@@ -8,7 +8,7 @@ from typing import TextIO
 
 from ledger.base.text import columns as columns_of
 from ledger.base.text import cut, cut_start, near, plain
-from ledger.exports.cells import Rows, Value, is_numeric, text_of, tidy
+from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
 from ledger.exports.grid import grid
 from ledger.telling.screen import Paint, bare, confidence_colour, status_colour
 

@@ -3,7 +3,7 @@ r"""Tab-separated values: nothing is quoted; tab, line ends and backslash in a t
 from collections.abc import Sequence
 from typing import TextIO
 
-from ledger.exports.cells import Rows, Value, inert
+from ledger.exports.cell_text import Rows, Value, inert
 
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

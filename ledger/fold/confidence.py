@@ -1,4 +1,4 @@
-"""Confidence of a segment's best: how far it lies from the baseline, in units of the noise (PROTOCOLS 6)."""
+"""Confidence of a segment's best: how far it lies from the baseline, in units of the noise (protocols.md 6)."""
 
 import math
 from bisect import bisect_left, insort
@@ -15,7 +15,7 @@ _NEAR = 16
 
 
 def word(confidence: float | None) -> str | None:
-    """Put a confidence into the seeds' words."""
+    """Put a confidence into the words of a protocol's document (protocols.md 6)."""
     if confidence is None:
         return None
     return "likely real" if confidence >= LIKELY else "marginal" if confidence >= MARGINAL else "within noise"

@@ -1,4 +1,4 @@
-"""The codex history replayed: which metric, head and iteration a sound next event must state (PROTOCOLS 4).
+"""The codex history replayed: which metric, head and iteration a sound next event must state (protocols.md 4).
 
 After a violation, or a record that could not be read, more than one value may be the true one. The replay then accepts
 each of them once, so that one fault is one finding.

@@ -1,4 +1,4 @@
-"""The fold of one segment: what its runs amount to (PROTOCOLS 5). The SQL views compute the same from rows."""
+"""The fold of one segment: what its runs amount to (protocols.md 5). The SQL views compute the same from rows."""
 
 import math
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
 """Tables that other tools wrote, turned into logs: one file a kind of table. The tuple is the registry."""
 
 from ledger.importing import iterations, lines, results, runs
-from ledger.importing.source import Asked, Faults, Imported, Kind, Source
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
 
-KINDS: tuple[Kind, ...] = (lines.KIND, runs.KIND, results.KIND, iterations.KIND)
+KINDS: tuple[TableKind, ...] = (lines.KIND, runs.KIND, results.KIND, iterations.KIND)
 
 
-def read(source: Source, asked: Asked) -> Imported | Faults:
+def read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     """Make a log of a table, or say everything that keeps it from being one.
 
     Raises LedgerError for what neither the table nor an option says.
@@ -20,4 +20,4 @@ def read(source: Source, asked: Asked) -> Imported | Faults:
     return [(source.header, f"these columns are no table that can be imported, which are {known}")]
 
 
-__all__ = ["KINDS", "Asked", "Faults", "Imported", "Source", "read"]
+__all__ = ["KINDS", "Faults", "ImportOptions", "Imported", "TableFile", "read"]

@@ -4,13 +4,13 @@ import csv
 import io
 from collections.abc import Iterator
 
-from ledger.importing.source import Source
+from ledger.importing.table_file import TableFile
 from ledger.log.source import MAX_LINE_BYTES
 
 _LEADS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def records(source: Source) -> Iterator[tuple[int, list[str] | str]]:
+def records(source: TableFile) -> Iterator[tuple[int, list[str] | str]]:
     """Yield the records below the header, each with the line that it begins at, or what is wrong with it as a text.
 
     A cell may hold line ends. What is no CSV ends the records.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ledger.importing.csvtext import is_led, records
-from ledger.importing.source import Asked, Faults, Imported, Kind, Source
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
 from ledger.mirror.views import by_name
 
 COLUMNS = by_name("lines").columns
@@ -17,7 +17,7 @@ def _recognises(columns: Sequence[str]) -> bool:
     return tuple(columns) == COLUMNS
 
 
-def _read(source: Source, asked: Asked) -> Imported | Faults:
+def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     """Put the lines together; the log says itself all that a table is asked for."""
     held, paths, faults = list[str](), set[str](), Faults()
     for place, cells in records(source):
@@ -48,4 +48,4 @@ def _text(kind: str, data: str) -> str | None:
     return data[1:] if is_led(data) else data
 
 
-KIND = Kind("lines", ",".join(COLUMNS), _recognises, _read)
+KIND = TableKind("lines", ",".join(COLUMNS), _recognises, _read)

@@ -6,10 +6,10 @@ from typing import Any
 from ledger.base.text import plain
 from ledger.base.times import parse_iso
 from ledger.fold.segment import STATUSES
-from ledger.importing import log
-from ledger.importing.cells import number
+from ledger.importing import log_records
+from ledger.importing.cell_values import number
 from ledger.importing.csvtext import is_led, records
-from ledger.importing.source import Asked, Faults, Imported, Kind, Source
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
 from ledger.mirror.views import by_name
 
 COLUMNS = by_name("runs").columns
@@ -20,9 +20,9 @@ def _recognises(columns: Sequence[str]) -> bool:
     return tuple(columns[: len(COLUMNS)]) == COLUMNS
 
 
-def _read(source: Source, asked: Asked) -> Imported | Faults:
+def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     """Make a run of each row, where the rows are all records that a log of one segment has below its header."""
-    header = log.header(source, asked, None, [])
+    header = log_records.header(source, asked, None, [])
     names = [name.removeprefix("metrics.") for name in source.columns[len(COLUMNS) :]]
     faults, runs, first = _unsure(source.header, names), list[dict[str, Any]](), dict[str, str]()
     for place, cells in records(source):
@@ -38,7 +38,7 @@ def _read(source: Source, asked: Asked) -> Imported | Faults:
         runs.append(made)
     told = "" if names else " no secondary metrics,"
     return sorted(faults) or Imported(
-        log.log(header, runs), [f"an export of runs has{told} no asi and no other keys{_WHOLE}"]
+        log_records.log(header, runs), [f"an export of runs has{told} no asi and no other keys{_WHOLE}"]
     )
 
 
@@ -61,7 +61,7 @@ def _led(text: str) -> list[str]:
     return [f"{plain(text)!r} may have begun with the apostrophe or not{_WHOLE}"] if is_led(text) else []
 
 
-def _run(row: dict[str, str], secondary: dict[str, str], asked: Asked) -> tuple[list[str], dict[str, Any]]:
+def _run(row: dict[str, str], secondary: dict[str, str], asked: ImportOptions) -> tuple[list[str], dict[str, Any]]:
     """Make a run's record, and say what is wrong with its row."""
     faults = _led(row["description"]) + _led(row["commit"])
     metric, count = number(row["metric"]), row["run"]
@@ -81,10 +81,10 @@ def _run(row: dict[str, str], secondary: dict[str, str], asked: Asked) -> tuple[
     at_ms = asked.at_ms if read is None else read[0]
     known = {name: value for name, value in metrics.items() if value is not None}
     assert metric is not None
-    made = log.run(int(count), row["commit"], metric, known, row["status"], row["description"], at_ms)
+    made = log_records.run(int(count), row["commit"], metric, known, row["status"], row["description"], at_ms)
     if (confidence := number(row["confidence"])) is not None:
         made["confidence"] = confidence
     return [], made
 
 
-KIND = Kind("runs", ",".join(COLUMNS), _recognises, _read)
+KIND = TableKind("runs", ",".join(COLUMNS), _recognises, _read)

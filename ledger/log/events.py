@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Hold one run. `status` is the effective one (PROTOCOLS 5), `asi` and `extras` are JSON text.
+    """Hold one run. `status` is the effective one (protocols.md 5), `asi` and `extras` are JSON text.
 
     `at_ms` is UTC milliseconds; `time_unit` is `ms`, `s` or `iso`; `extras` holds every key, or raw value of a known
     key, that the other fields and `shape` do not give back exactly. `stated` is the segment the record states.

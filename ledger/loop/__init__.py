@@ -1,1 +1,1 @@
-"""The loop around a log: its settings, files and programs (PROTOCOLS 7)."""
+"""The loop around a log: its settings, files and programs (protocols.md 7)."""

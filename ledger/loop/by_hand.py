@@ -1,18 +1,19 @@
-"""Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (PROTOCOLS 7)."""
+"""Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (protocols.md 7)."""
 
 import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.dialects import policy_of
+from ledger.dialects.writing import Record, RunOutcome
 from ledger.fold.segment import KEPT
-from ledger.fold.state import State
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Run
-from ledger.session import new_records
 from ledger.session.files import Session
 from ledger.session.history import History, secondary_names
-from ledger.session.writer import Pen, check_open, concluded, writing
+from ledger.session.missing_metrics import missing_metrics
+from ledger.session.writer import Pen, check_open, writing
 from ledger.telling import snapshots
 
 SHORT = 7
@@ -22,39 +23,38 @@ SHORT = 7
 class Appended(NamedTuple):
     """Hold what was appended: the records, the run among them if any, the log after it, and what to say about it."""
 
-    records: Sequence[new_records.Record]
+    records: Sequence[Record]
     run: Run | None
     history: History
     warnings: Sequence[Diagnostic]
     problem: str | None
 
 
-def log_run(
-    session: Session, outcome: new_records.RunOutcome, now_ms: int, *, force: bool = False, dry: bool = False
-) -> Appended:
+def log_run(session: Session, outcome: RunOutcome, now_ms: int, *, force: bool = False, dry: bool = False) -> Appended:
     """Append a run. A keep without a commit takes HEAD's, where there is a repository.
 
     Raises LedgerError for a keep after failed checks, a missing secondary metric without `force`, a concluded session,
-    a log with errors, and for a codex log, whose iterations need the commits that `ledger run` makes.
+    a log with errors, and where a run needs the commits that `ledger run` makes.
     """
     if outcome.status in KEPT:
         outcome = _kept(session, outcome)
     with writing(session.log, dry=dry) as pen:
-        _check_hand(pen.state)
+        policy = policy_of(pen.state)
+        policy.check_by_hand()
         check_open(pen.state)
         if pen.state.current().metric_name in outcome.metrics:
             raise LedgerError(f"{pen.state.current().metric_name} is the primary metric: --metric states it")
-        missing = new_records.missing_metrics(secondary_names(pen.history), outcome)
+        missing = missing_metrics(secondary_names(pen.history), outcome)
         if missing and not force:
             raise LedgerError(
                 f"the segment also measures {', '.join(missing)}: give them with --metrics, say in --asi why one is"
                 " missing, or use --force"
             )
-        made = new_records.run_records(pen.state, outcome, now_ms)
+        made = policy.run_records(pen.state, outcome, now_ms)
         return _append(session, pen, made, dry=dry)
 
 
-def _kept(session: Session, outcome: new_records.RunOutcome) -> new_records.RunOutcome:
+def _kept(session: Session, outcome: RunOutcome) -> RunOutcome:
     from ledger.loop.git.repository import Git
 
     _check_checks(session)
@@ -74,20 +74,17 @@ def _is_hash(text: str) -> bool:
     return len(text) > SHORT and all(char in "0123456789abcdef" for char in text)
 
 
-def _check_hand(state: State) -> None:
-    if state.dialect == "codex":
-        raise LedgerError("a codex iteration needs the commits that ledger run makes; ledger run writes it")
-
-
 def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *, dry: bool = False) -> Appended:
-    """Append a decision about a result of a state-protocol log. Raises LedgerError for a keep after failed checks."""
+    """Append a decision about a run.
+
+    Raises LedgerError for a keep after failed checks, and where a run has its status in its own record.
+    """
     if action in KEPT:
         _check_checks(session)
     with writing(session.log, dry=dry) as pen:
-        if pen.state.dialect != "state-protocol":
-            raise LedgerError("only a state-protocol log has decisions: here a run is logged with its status")
+        made = policy_of(pen.state).decision(run, action, reason, now_ms)
         check_open(pen.state)
-        return _append(session, pen, [new_records.decision(run, action, reason, now_ms)], dry=dry)
+        return _append(session, pen, [made], dry=dry)
 
 
 def mark(
@@ -102,32 +99,15 @@ def mark(
 ) -> Appended:
     """Append a marker; `restart` lets `running` follow a concluded session."""
     with writing(session.log, dry=dry) as pen:
-        state = pen.state
-        if state.dialect == "state-protocol":
-            raise LedgerError("a state-protocol log has no markers; ledger decide RUN stop ends it")
-        if state.dialect == "codex":
-            made = _codex_mark(session, state, word, reason, now_ms)
-        else:
-            made = new_records.marker(state, word, now_ms, ack, reason)
-            if not (restart and word == "running"):
-                check_open(state)
+        state, policy = pen.state, policy_of(pen.state)
+        policy.check_mark(word, ack)
+        if policy.place(state) is not None:
+            from ledger.loop.git.repository import Git
+            from ledger.loop.iteration.preconditions import check_place
+
+            check_place(state, Git(session.workdir))
+        made = policy.mark(state, word, now_ms, ack=ack, reason=reason, restart=restart)
         return _append(session, pen, [made], dry=dry)
-
-
-def _codex_mark(session: Session, state: State, word: str, reason: str | None, now_ms: int) -> new_records.Record:
-    if word not in new_records.CODEX_MARKS:
-        raise LedgerError(f"a codex history is marked {', '.join(new_records.CODEX_MARKS)}, not {word!r}")
-    from ledger.loop.git.repository import Git
-    from ledger.loop.iteration.preconditions import check_place
-
-    check_place(state, Git(session.workdir))
-    if word != "resumed" or concluded(state) == "complete":
-        check_open(state)
-    elif concluded(state) is None:
-        raise LedgerError("the run is active: there is nothing to resume")
-    if not reason:
-        raise LedgerError(f"say why: ledger mark {word} --reason TEXT")
-    return new_records.ending(state, word, reason, now_ms)
 
 
 def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
@@ -135,22 +115,13 @@ def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
     with writing(session.log, dry=dry) as pen:
         state = pen.state
         check_open(state)
-        if state.dialect == "codex":
-            made = new_records.ending(state, "stopped", "cancelled by the user", now_ms)
-        elif state.dialect == "state-protocol":
-            last = pen.history.last()
-            if last is None:
-                raise LedgerError("there is no run yet that a stop could be decided on: nothing to cancel")
-            made = new_records.decision(last.run, "stop", "cancelled by the user", now_ms)
-        else:
-            made = new_records.marker(state, "cancelled", now_ms)
-        return _append(session, pen, [made], dry=dry)
+        return _append(session, pen, [policy_of(state).cancel(state, now_ms)], dry=dry)
 
 
-def _append(session: Session, pen: Pen, made: Sequence[new_records.Record], *, dry: bool) -> Appended:
+def _append(session: Session, pen: Pen, made: Sequence[Record], *, dry: bool) -> Appended:
     runs = pen.append(*made)
     run = runs[-1] if runs else None
-    if run is not None and pen.state.dialect == "state-protocol":
+    if run is not None and run.run in pen.state.results:
         run = run._replace(status=pen.state.results[run.run].status)
     problem = None if dry else snapshots.refresh(session, pen.history)
     return Appended(made, run, pen.history, pen.warnings, problem)

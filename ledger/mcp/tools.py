@@ -3,47 +3,47 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ledger.mcp import fields
-from ledger.mcp.fields import Field, option, pairs, positional, repeated, switch
-from ledger.session.new_records import RESULT_STATUSES
+from ledger.dialects import names
+from ledger.dialects.writing import RESULT_STATUSES
+from ledger.mcp import inputs
+from ledger.mcp.inputs import Input, option, pairs, positional, repeated, switch
 
 MOST_ROWS = 1000
 DEFAULT_ROWS = 100
 
-LOG = Field(
+LOG = Input(
     "log",
-    fields.text("The log, a path from the first named folder on. Default: the session of that folder."),
+    inputs.text("The log, a path from the first named folder on. Default: the session of that folder."),
     option("--log"),
 )
-DIALECT = Field(
+DIALECT = Input(
     "dialect",
-    fields.text("Read the log as this protocol. Default: what its first record says.", "autoresearch",
-                "state-protocol", "codex"),
+    inputs.text("Read the log as this protocol. Default: what its first record says.", *names()),
     option("--dialect"),
-)  # fmt: skip
-DRY_RUN = Field("dry_run", fields.truth("Check and show everything, write nothing anywhere."), switch("--dry-run"))
-ASI = Field("asi", fields.named("What was thought and learned, such as hypothesis, result, next."), option("--asi"))
-LIMIT = Field(
+)
+DRY_RUN = Input("dry_run", inputs.truth("Check and show everything, write nothing anywhere."), switch("--dry-run"))
+ASI = Input("asi", inputs.named("What was thought and learned, such as hypothesis, result, next."), option("--asi"))
+LIMIT = Input(
     "limit",
-    fields.whole(f"At most so many rows. Default: {DEFAULT_ROWS}.", 1, MOST_ROWS),
+    inputs.whole(f"At most so many rows. Default: {DEFAULT_ROWS}.", 1, MOST_ROWS),
     lambda _: [],  # the rows are counted as they come, as those of a typed statement have to be
 )
 NARROWING = (
-    Field(
+    Input(
         "session",
-        fields.several("Only these sessions: paths of logs, ids or names.", fields.text("A session.")),
+        inputs.several("Only these sessions: paths of logs, ids or names.", inputs.text("A session.")),
         repeated("--session"),
     ),
-    Field("metric", fields.text("Only this metric."), option("--metric")),
-    Field("since", fields.text("Only what was active at or after this time: ISO-8601, UTC."), option("--since")),
-    Field("until", fields.text("Only what was active at or before this time."), option("--until")),
-    Field("sort", fields.text("Order by columns, with commas; -COLUMN for descending."), option("--sort")),
+    Input("metric", inputs.text("Only this metric."), option("--metric")),
+    Input("since", inputs.text("Only what was active at or after this time: ISO-8601, UTC."), option("--since")),
+    Input("until", inputs.text("Only what was active at or before this time."), option("--until")),
+    Input("sort", inputs.text("Order by columns, with commas; -COLUMN for descending."), option("--sort")),
     LIMIT,
 )
 
 
 class Tool(NamedTuple):
-    """Name a tool, the words of its command, its fields, and what it says of itself.
+    """Name a tool, the words of its command, its inputs, and what it says of itself.
 
     `gives` is `text`, `json` (one value) or `rows` (one JSON object a line). `positional_log` tells how the command
     takes its log, `asks` that it reads the mirror and takes none, `writes` that it changes a session.
@@ -52,7 +52,7 @@ class Tool(NamedTuple):
     name: str
     about: str
     command: tuple[str, ...]
-    fields: tuple[Field, ...]
+    inputs: tuple[Input, ...]
     gives: str = "text"
     positional_log: bool = False
     asks: bool = False
@@ -62,17 +62,17 @@ class Tool(NamedTuple):
         """Give the JSON schema of the arguments; an unknown one fits it no more than a wrong one."""
         return {
             "type": "object",
-            "properties": {field.name: field.schema for field in self.fields},
-            "required": [field.name for field in self.fields if field.needed],
+            "properties": {one.name: one.schema for one in self.inputs},
+            "required": [one.name for one in self.inputs if one.needed],
             "additionalProperties": False,
         }
 
     def words(self, arguments: Mapping[str, Any], log: str | None, mirror: str | None) -> list[str]:
         """Put the command's words together, of arguments that fit the schema; `log` stands for the one named there."""
         options, behind = [*self.command], list[str]()
-        for field in self.fields:
-            if field.name != LOG.name and field.name in arguments:
-                (behind if field.words is positional else options).extend(field.words(arguments[field.name]))
+        for one in self.inputs:
+            if one.name != LOG.name and one.name in arguments:
+                (behind if one.words is positional else options).extend(one.words(arguments[one.name]))
         if mirror is not None:
             options.append(f"--db={mirror}")
         if log is not None:
@@ -93,7 +93,7 @@ TOOLS: Sequence[Tool] = (
         "Say whether the loop may go on: continue, or why not. Ask ahead of every iteration. Findings beside it mean"
         " that the log has errors and the loop must stop.",
         ("verdict", "--format=json"),
-        (LOG, Field("max_iterations", fields.whole("Stop after so many runs of the segment; 0: no limit."),
+        (LOG, Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit."),
                     option("--max-iterations")), DIALECT),
         gives="json",
         positional_log=True,
@@ -104,11 +104,11 @@ TOOLS: Sequence[Tool] = (
         " column. The resource ledger://rules/CODE says what a code means.",
         ("check", "--format=json"),
         (
-            Field("log", fields.text("A log, or a folder to search, from the first named folder on. Default: the"
+            Input("log", inputs.text("A log, or a folder to search, from the first named folder on. Default: the"
                                      " session of that folder."), positional),
-            Field("select", fields.several("Report only these codes (L115) or groups (L1).", fields.text("A code.")),
+            Input("select", inputs.several("Report only these codes (L115) or groups (L1).", inputs.text("A code.")),
                   repeated("--select")),
-            Field("ignore", fields.several("Leave these codes or groups out.", fields.text("A code.")),
+            Input("ignore", inputs.several("Leave these codes or groups out.", inputs.text("A code.")),
                   repeated("--ignore")),
             DIALECT,
         ),
@@ -144,8 +144,8 @@ TOOLS: Sequence[Tool] = (
         " events, findings, lines; their columns: SELECT name FROM pragma_table_info('runs').",
         ("sql", "--format=jsonl"),
         (
-            Field("sql", fields.text("One SELECT, in the mirror's dialect of SQL."), positional, needed=True),
-            Field("timeout", fields.number("Seconds of computing after which it is stopped. Default: 30.",
+            Input("sql", inputs.text("One SELECT, in the mirror's dialect of SQL."), positional, needed=True),
+            Input("timeout", inputs.number("Seconds of computing after which it is stopped. Default: 30.",
                                            exclusiveMinimum=0, maximum=600), option("--timeout")),
             LIMIT,
         ),
@@ -158,18 +158,18 @@ TOOLS: Sequence[Tool] = (
         " decides, logs and reverts by itself.",
         ("log",),
         (
-            Field("description", fields.text("What was tried."), option("--description"), needed=True),
-            Field("metric", fields.number("The primary metric's value; a crash needs none."), option("--metric")),
-            Field("status", fields.text("What became of the run; measured, the default, is only for state-protocol"
+            Input("description", inputs.text("What was tried."), option("--description"), needed=True),
+            Input("metric", inputs.number("The primary metric's value; a crash needs none."), option("--metric")),
+            Input("status", inputs.text("What became of the run; measured, the default, is only for state-protocol"
                                         " logs.", *RESULT_STATUSES), option("--status")),
-            Field("metrics", fields.named("Secondary metrics by name.", additionalProperties={"type": "number"}),
+            Input("metrics", inputs.named("Secondary metrics by name.", additionalProperties={"type": "number"}),
                   option("--metrics")),
             ASI,
-            Field("commit", fields.text("The run's commit. Default: HEAD's for a keep."), option("--commit")),
-            Field("samples", fields.several("The single measurements; metric is their median by default.",
-                                            fields.number("A measurement.")), fields.joined("--samples")),
-            Field("reason", fields.text("Why it was decided so (state-protocol)."), option("--reason")),
-            Field("force", fields.truth("Log it although a secondary metric of the segment is missing."),
+            Input("commit", inputs.text("The run's commit. Default: HEAD's for a keep."), option("--commit")),
+            Input("samples", inputs.several("The single measurements; metric is their median by default.",
+                                            inputs.number("A measurement.")), inputs.joined("--samples")),
+            Input("reason", inputs.text("Why it was decided so (state-protocol)."), option("--reason")),
+            Input("force", inputs.truth("Log it although a secondary metric of the segment is missing."),
                   switch("--force")),
             DRY_RUN,
             LOG,
@@ -181,10 +181,10 @@ TOOLS: Sequence[Tool] = (
         "Append a decision about a result of a state-protocol log.",
         ("decide",),
         (
-            Field("run", fields.whole("The result's run.", 1), positional, needed=True),
-            Field("action", fields.text("What is decided.", "keep", "discard", "baseline", "stop"), positional,
+            Input("run", inputs.whole("The result's run.", 1), positional, needed=True),
+            Input("action", inputs.text("What is decided.", "keep", "discard", "baseline", "stop"), positional,
                   needed=True),
-            Field("reason", fields.text("Why."), option("--reason"), needed=True),
+            Input("reason", inputs.text("Why."), option("--reason"), needed=True),
             DRY_RUN,
             LOG,
         ),
@@ -195,10 +195,10 @@ TOOLS: Sequence[Tool] = (
         "Run the session's measure script and print the metrics; nothing is logged.",
         ("measure", "--format=json"),
         (
-            Field("repeat", fields.whole("Run so many times, take the medians.", 1, 1000), option("--repeat")),
-            Field("timeout", fields.number("Seconds for each run. Default: the settings', else 600.",
+            Input("repeat", inputs.whole("Run so many times, take the medians.", 1, 1000), option("--repeat")),
+            Input("timeout", inputs.number("Seconds for each run. Default: the settings', else 600.",
                                            exclusiveMinimum=0), option("--timeout")),
-            Field("checks", fields.truth("Run the checks as well, if the measurement succeeds."), switch("--checks")),
+            Input("checks", inputs.truth("Run the checks as well, if the measurement succeeds."), switch("--checks")),
             LOG,
         ),
         gives="json",
@@ -210,19 +210,19 @@ TOOLS: Sequence[Tool] = (
         " kept. Give a description, or baseline to measure the unchanged tree.",
         ("run",),
         (
-            Field("description", fields.text("What was tried; the commit and the log say it."),
+            Input("description", inputs.text("What was tried; the commit and the log say it."),
                   option("--description")),
-            Field("baseline", fields.truth("Measure the unchanged tree as the segment's first run."),
+            Input("baseline", inputs.truth("Measure the unchanged tree as the segment's first run."),
                   switch("--baseline")),
             ASI,
-            Field("keep_equal", fields.text("Keep an equal metric, for this reason, such as simpler code."),
+            Input("keep_equal", inputs.text("Keep an equal metric, for this reason, such as simpler code."),
                   option("--keep-equal")),
-            Field("discard", fields.text("Discard it whatever the metric, for this reason."), option("--discard")),
-            Field("max_regress", fields.named("Discard it if a secondary metric rises by more percent; negative: if it"
+            Input("discard", inputs.text("Discard it whatever the metric, for this reason."), option("--discard")),
+            Input("max_regress", inputs.named("Discard it if a secondary metric rises by more percent; negative: if it"
                                               " falls by more.", additionalProperties={"type": "number"}),
                   pairs("--max-regress")),
-            Field("repeat", fields.whole("Measure so many times and take the median.", 1, 1000), option("--repeat")),
-            Field("max_iterations", fields.whole("Stop after so many runs of the segment; 0: no limit."),
+            Input("repeat", inputs.whole("Measure so many times and take the median.", 1, 1000), option("--repeat")),
+            Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit."),
                   option("--max-iterations")),
             LOG,
         ),

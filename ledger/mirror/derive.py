@@ -4,8 +4,8 @@ from functools import cache
 
 from ledger.mirror import schema
 from ledger.mirror.raw import Raw
+from ledger.mirror.sql_variants import SERVER, SQLITE, render
 from ledger.mirror.statistics import SEGMENT_STATS
-from ledger.mirror.wording import SERVER, SQLITE, render
 
 _COLUMNS = ", ".join(column.name for column in schema.segment_stat.columns)
 _SPAN = "{0}session = ? AND {0}segment BETWEEN ? AND ?"

@@ -12,10 +12,10 @@ from sqlalchemy.exc import DBAPIError
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.mirror import schema, server, views
-from ledger.mirror.place import Place, show
+from ledger.mirror import postgres, schema, views
+from ledger.mirror.location import Location, show
+from ledger.mirror.postgres import OWN_SCHEMA, Server
 from ledger.mirror.raw import driver
-from ledger.mirror.server import OWN_SCHEMA, Server
 
 BUSY_SECONDS = 20
 
@@ -56,10 +56,10 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
     return engine
 
 
-def explain(error: Exception, place: Place) -> LedgerError:
+def explain(error: Exception, place: Location) -> LedgerError:
     """Turn a database's failure into a sentence about the mirror."""
     if not isinstance(place, Path):
-        return server.explain(error, place)
+        return postgres.explain(error, place)
     path = place
     reason = str(getattr(error, "orig", None) or error)
     name = f"the mirror {show_path(path)}"
@@ -77,7 +77,7 @@ def explain(error: Exception, place: Place) -> LedgerError:
 
 
 @contextmanager
-def translated(place: Place) -> Iterator[None]:
+def translated(place: Location) -> Iterator[None]:
     """Turn what a database's driver raises into a LedgerError about the mirror."""
     try:
         yield
@@ -85,12 +85,12 @@ def translated(place: Place) -> Iterator[None]:
         if getattr(getattr(error, "orig", error), "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise KeyboardInterrupt from error
         raise explain(error, place) from error
-    except server.failures() as error:
+    except postgres.failures() as error:
         raise explain(error, place) from error
 
 
 @contextmanager
-def open_reader(place: Place) -> Iterator[Connection | None]:
+def open_reader(place: Location) -> Iterator[Connection | None]:
     """Open the mirror read-only; None if there is none yet. Raises LedgerError if it cannot be read or is no mirror."""
     if isinstance(place, Path) and not place.exists():
         yield None
@@ -99,7 +99,7 @@ def open_reader(place: Place) -> Iterator[Connection | None]:
         if isinstance(place, Path):
             engine = _engine(place, _reading_mode(place), "BEGIN", query_only=True)
         else:
-            engine = server.engine(place, reading=True)
+            engine = postgres.engine(place, reading=True)
         try:
             with engine.connect() as connection:
                 yield connection if _is_current(connection, place) else None
@@ -118,14 +118,14 @@ def _reading_mode(path: Path) -> str:
 
 
 @contextmanager
-def open_writer(place: Place, *, bulk: bool = False) -> Iterator[Connection]:
+def open_writer(place: Location, *, bulk: bool = False) -> Iterator[Connection]:
     """Open the mirror for writing: created if there is none, upgraded if it is older. Raises LedgerError otherwise.
 
     A file has a write-ahead log, so that readers and writers do not wait for each other. A large first load (`bulk`)
     goes without, since it would be written twice while nobody reads; it gets one in the end, or by `write_ahead`.
     """
     with translated(place):
-        engine = _file_engine(place) if isinstance(place, Path) else server.engine(place, reading=False)
+        engine = _file_engine(place) if isinstance(place, Path) else postgres.engine(place, reading=False)
         try:
             with engine.connect() as connection:
                 version = _version(connection, place)
@@ -171,7 +171,7 @@ def _synchronise(raw: sqlite3.Connection) -> None:
         raw.execute("PRAGMA synchronous = NORMAL")
 
 
-def _version(connection: Connection, place: Place) -> str | None:
+def _version(connection: Connection, place: Location) -> str | None:
     """Read the schema's revision; None for an empty database. Raises LedgerError for any other database."""
     made = connection.exec_driver_sql(_MADE if isinstance(place, Path) else _MADE_THERE).all()
     names = {name for kind, name in made if kind == "table"}
@@ -193,7 +193,7 @@ WHERE c.relnamespace = {OWN_SCHEMA} AND NOT tgisinternal
 """
 
 
-def _refuse_newer(version: str, place: Place) -> None:
+def _refuse_newer(version: str, place: Location) -> None:
     if not version.isdigit() or int(version) > int(schema.REVISION):
         raise LedgerError(
             f"the mirror {show(place)} has schema {version}, this version of ledger knows {schema.REVISION}:"
@@ -201,7 +201,7 @@ def _refuse_newer(version: str, place: Place) -> None:
         )
 
 
-def _is_current(connection: Connection, place: Place) -> bool:
+def _is_current(connection: Connection, place: Location) -> bool:
     """Tell whether there is a mirror, on a server. Raises LedgerError for a file that is empty, and an old mirror."""
     version = _version(connection, place)
     connection.rollback()

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Unread
 from ledger.log.source import LogFile
-from ledger.mirror import foldtext, sides, store
-from ledger.mirror.ahead import Ahead, Step, steps
+from ledger.mirror import foldtext, side_rows, store
+from ledger.mirror.prefetch import Prefetched, ReadBlock, read_blocks
 from ledger.mirror.raw import Raw
-from ledger.mirror.rows import RowWriter, writing
-from ledger.mirror.store import Session
+from ledger.mirror.row_writer import RowWriter, writing
+from ledger.mirror.store import StoredSession
 from ledger.reading import accepted
 from ledger.reading.reader import MOST_ALIKE, TORN, Reader
 from ledger.reading.whole_log import Undecided
@@ -21,7 +21,7 @@ from ledger.reading.whole_log import Undecided
 _TORN_TAIL = "L115"
 
 
-class Outcome(NamedTuple):
+class SyncOutcome(NamedTuple):
     """Say what a sync did with one log.
 
     `status` is new, grown, unchanged, updated (only what people decided about it), replaced, moved, waiting or refused;
@@ -52,8 +52,8 @@ class Ingestion:
     """
 
     def __init__(
-        self, raw: Raw, file: LogFile, reader: Reader, session: Session, *, quarantine: bool,
-        store_blocks: bool = True, ahead: Ahead | None = None, errors: int = 0,
+        self, raw: Raw, file: LogFile, reader: Reader, session: StoredSession, *, quarantine: bool,
+        store_blocks: bool = True, prefetched: Prefetched | None = None, errors: int = 0,
     ) -> None:  # fmt: skip
         self._raw = raw
         self._file = file
@@ -64,12 +64,12 @@ class Ingestion:
         self._before = session.size
         self._tail = self._pending = 0
         self._fold: str | None = None
-        self._ahead = ahead
+        self._prefetched = prefetched
         self._found: list[Diagnostic] = []
         self._errors = errors
         self._kept: Counter[bool] = Counter()  # findings in hand, errors and others: not all that a log may have
 
-    def go(self, status: str, undecided: Undecided | None) -> Outcome:
+    def go(self, status: str, undecided: Undecided | None) -> SyncOutcome:
         """Write rows until the file ends; the caller's transaction is to be rolled back where this was refused."""
         with writing(self._raw) as writer:
             self.take(writer, undecided, new=status == "new")
@@ -82,8 +82,9 @@ class Ingestion:
         reader, size, lines = self._reader, self._session.size, self._session.lines
         writer.begin(self._session.id, new=new)
         if reader.state.segment is not None and not size:
-            writer.segment(reader.state)  # a codex log's segment stands in its run.json
-        for step, hashed in self._ahead.steps if self._ahead else steps(self._file, reader, size, lines):
+            writer.segment(reader.state)  # run.json has made it
+        blocks = self._prefetched.blocks if self._prefetched else read_blocks(self._file, reader, size, lines)
+        for step, hashed in blocks:
             block = step.block
             self._fold = step.fold
             if not self._take(step, writer):
@@ -98,7 +99,7 @@ class Ingestion:
         self._drain(writer)
         writer.end(reader.state)
 
-    def settle(self, status: str) -> Outcome:
+    def settle(self, status: str) -> SyncOutcome:
         """Write the session's row when its other rows are stored, and say what came of the log."""
         reader, session, before = self._reader, self._session, self._before
         if self.failed:
@@ -127,7 +128,7 @@ class Ingestion:
         lines, quarantined = session.lines + bool(self._tail), unaccepted > 0
         return self._outcome(status, lines=lines, runs=runs, pending=self._pending, quarantined=quarantined)
 
-    def _refused(self, lines: int) -> Outcome:
+    def _refused(self, lines: int) -> SyncOutcome:
         """Refuse the log for its errors; those that a person accepted are none."""
         if self._errors and self._file.path is not None:
             self._found = accepted.mark(self._file.path, self._found)
@@ -139,13 +140,13 @@ class Ingestion:
     def _review(self, *, new: bool) -> bool:
         """Take what people decided about the log, and tell whether that is news."""
         if self._file.path is not None:
-            return sides.take(self._raw, self._session.id, self._file.path, new=new)
-        sides.derive(self._raw, self._session.id, self._session.file)
+            return side_rows.take(self._raw, self._session.id, self._file.path, new=new)
+        side_rows.derive(self._raw, self._session.id, self._session.file)
         return False
 
-    def _outcome(self, status: str, **values: Any) -> Outcome:
+    def _outcome(self, status: str, **values: Any) -> SyncOutcome:
         found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
-        return Outcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
+        return SyncOutcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
 
     @property
     def failed(self) -> bool:
@@ -157,7 +158,7 @@ class Ingestion:
         """Whether errors may be accepted; only the end shows if all of them are."""
         return self._file.path is not None and bool(accepted.read(self._file.path))
 
-    def _take(self, step: Step, writer: RowWriter) -> bool:
+    def _take(self, step: ReadBlock, writer: RowWriter) -> bool:
         """Write a block's rows, unless the log is refused anyway; false for a torn tail, which is held back."""
         for event, state in step.events:
             if isinstance(event, Unread) and event.kind == TORN and not self._quarantine:

@@ -8,9 +8,9 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import decimal
 from ledger.base.times import iso
 from ledger.mirror import schema, store
-from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
-from ledger.mirror.typed import readable
+from ledger.mirror.adhoc import readable
+from ledger.mirror.postgres import Server
+from ledger.mirror.raw import Raw, written_for
 from ledger.mirror.views import View
 
 Rows = Iterator[Sequence[Any]]
@@ -172,13 +172,13 @@ def run_metrics(raw: Raw, filters: Filters) -> Rows:
         if value is not None:
             wheres.append(condition)
             values.append(store.readable(value) if isinstance(value, str) else value)
-    return raw.cursor().execute(
-        "SELECT s.path, r.segment, r.run, n.name, v.value FROM session AS s CROSS JOIN run_metric AS v"
+    sql = (
+        "SELECT s.path, r.segment, r.run, n.name, v.value FROM session AS s [[nested run_metric AS v]]"
         " ON v.run_id BETWEEN s.id << 32 AND (s.id << 32) + 4294967295"
-        " CROSS JOIN run AS r ON r.id = v.run_id CROSS JOIN metric_name AS n ON n.id = v.name_id"
-        f" WHERE {' AND '.join(wheres)} ORDER BY s.path, v.run_id, v.name_id",
-        values,
+        " [[nested run AS r]] ON r.id = v.run_id [[nested metric_name AS n]] ON n.id = v.name_id"
+        f" WHERE {' AND '.join(wheres)} ORDER BY s.path, v.run_id, v.name_id"
     )
+    return raw.cursor().execute(written_for(raw, sql), values)
 
 
 def exact_metrics(raw: Raw, filters: Filters) -> dict[tuple[str, int], str]:

@@ -5,7 +5,8 @@ from typing import cast
 
 from sqlalchemy import Connection
 
-from ledger.mirror.server import Server
+from ledger.mirror.postgres import Server
+from ledger.mirror.sql_variants import SERVER, SQLITE, render
 
 Raw = sqlite3.Connection | Server
 
@@ -17,3 +18,8 @@ def driver(connection: Connection) -> Raw:
         return cast("sqlite3.Connection", own)
     assert own is not None
     return Server(own)
+
+
+def written_for(raw: Raw, template: str) -> str:
+    """Write a statement as its database has it; see sql_variants."""
+    return render(template, SERVER if isinstance(raw, Server) else SQLITE)

@@ -1,4 +1,4 @@
-"""What a segment's runs amount to, in plain SQL (PROTOCOLS 5, 6): the selects that the views are made of.
+"""What a segment's runs amount to, in plain SQL (protocols.md 5, 6): the selects that the views are made of.
 
 `[[word arguments]]` is what databases say differently; see wording.
 
@@ -48,7 +48,7 @@ WITH counts AS MATERIALIZED (
     coalesce(
       min(CASE WHEN r.status = 'baseline' THEN r.id END), min(CASE WHEN r.status <> 'crash' THEN r.id END)
     ) AS baseline_id
-  FROM segment AS g CROSS JOIN run AS r
+  FROM segment AS g [[nested run AS r]]
   ON r.id BETWEEN (g.session << 32) + g.line AND (g.session << 32) + coalesce((
     SELECT min(n.line) - 1 FROM segment AS n WHERE n.session = g.session AND n.segment = g.segment + 1
   ), 4294967295)

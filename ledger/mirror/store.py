@@ -12,8 +12,8 @@ from typing import IO, Any, NamedTuple
 from ledger.mirror import schema
 from ledger.mirror.derive import drop_derived
 from ledger.mirror.origin import lock_key, origin_of, this_host
-from ledger.mirror.raw import Raw
-from ledger.mirror.server import Server
+from ledger.mirror.postgres import Server
+from ledger.mirror.raw import Raw, written_for
 
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
@@ -24,7 +24,7 @@ NOTHING = hashlib.sha256().hexdigest()
 """The hash of no bytes."""
 
 
-class Session(NamedTuple):
+class StoredSession(NamedTuple):
     """Hold a session's row; see the schema for what each column means."""
 
     id: int
@@ -83,7 +83,7 @@ def _missing(file: Path) -> bool:
     return False
 
 
-_SELECTED = ", ".join(Session._fields)
+_SELECTED = ", ".join(StoredSession._fields)
 
 
 def path_text(path: Path) -> str:
@@ -96,11 +96,11 @@ def readable(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
-def find(connection: Raw, path: Path) -> Session | None:
+def find(connection: Raw, path: Path) -> StoredSession | None:
     """Find the session of a log's canonical path, on this machine where the mirror has those of several."""
     where, values = _here(connection, [path_text(path)])
     row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE {where}", values).fetchone()
-    return None if row is None else Session(*row)
+    return None if row is None else StoredSession(*row)
 
 
 def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
@@ -112,26 +112,26 @@ def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
     return f"host = ? AND path IN ({marks},{marks})", [host, *texts, *(f"{host}:{text}" for text in texts)]
 
 
-def read(connection: Raw, session_id: int) -> Session | None:
+def read(connection: Raw, session_id: int) -> StoredSession | None:
     """Read a session's row."""
     row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE id = ?", (session_id,)).fetchone()
-    return None if row is None else Session(*row)
+    return None if row is None else StoredSession(*row)
 
 
-def claim(connection: Raw, session_id: int) -> Session | None:
+def claim(connection: Raw, session_id: int) -> StoredSession | None:
     """Read a session as it is by now, and keep others from changing it until the transaction ends."""
     if isinstance(connection, Server):
         connection.execute("SELECT id FROM session WHERE id = ? FOR UPDATE", (session_id,))
     return read(connection, session_id)
 
 
-def clones(connection: Raw, path: Path) -> list[Session]:
+def clones(connection: Raw, path: Path) -> list[StoredSession]:
     """List the sessions that may be this log in other clones of its repository."""
     origin = origin_of(path) if isinstance(connection, Server) else None
     if origin is None:
         return []
     rows = connection.execute(f"SELECT {_SELECTED} FROM session WHERE origin = ? ORDER BY lines DESC, id", (origin,))
-    return [Session(*row) for row in rows]
+    return [StoredSession(*row) for row in rows]
 
 
 def lock(connection: Raw, path: Path) -> None:
@@ -152,9 +152,9 @@ def placed(connection: Raw, path: Path, session_id: int | None = None) -> dict[s
     return {"path": shown, "host": host, "origin": origin_of(path)}
 
 
-def every(connection: Raw) -> list[Session]:
+def every(connection: Raw) -> list[StoredSession]:
     """List all sessions by path."""
-    return [Session(*row) for row in connection.execute(f"SELECT {_SELECTED} FROM session ORDER BY path")]
+    return [StoredSession(*row) for row in connection.execute(f"SELECT {_SELECTED} FROM session ORDER BY path")]
 
 
 def paths(connection: Raw) -> set[str]:
@@ -163,7 +163,7 @@ def paths(connection: Raw) -> set[str]:
     return {path if host is None else path.removeprefix(f"{host}:") for path, host in rows}
 
 
-def lost(connection: Raw) -> list[Session]:
+def lost(connection: Raw) -> list[StoredSession]:
     """List the sessions whose files are gone."""
     rows = connection.execute("SELECT id, path, host FROM session").fetchall()
     gone = [number for number, path, host in rows if blank(number, "", path, host).missing]
@@ -196,27 +196,29 @@ def _elsewhere(connection: Server, texts: Sequence[str], path: Path) -> list[tup
     return list(rows) or [(one.id,) for one in clones(connection, path)]
 
 
-def blank(session_id: int, key: str, path: str, host: str | None = None, origin: str | None = None) -> Session:
+def blank(session_id: int, key: str, path: str, host: str | None = None, origin: str | None = None) -> StoredSession:
     """Make the row of a session of which nothing is mirrored yet."""
-    return Session(session_id, key, path, None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0, host, origin)
+    return StoredSession(
+        session_id, key, path, None, 0, NOTHING, 0, 0, 0, "none", "", None, False, False, 0, host, origin
+    )
 
 
-def add(connection: Raw, path: Path) -> Session:
+def add(connection: Raw, path: Path) -> StoredSession:
     """Make the row of a new session and return it."""
     place = placed(connection, path)
     digest = hashlib.sha256(place["path"].encode()).hexdigest()
-    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(Session._fields[1:]))
+    names, marks = ", ".join(StoredSession._fields[1:]), ",".join("?" * len(StoredSession._fields[1:]))
     sql = f"INSERT INTO session ({names}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING RETURNING id"
     made = (blank(0, digest[:length], **place) for length in range(_KEY_LENGTH, 65))
     tried = ((session, connection.execute(sql, session[1:]).fetchone()) for session in made)
     return next(session._replace(id=row[0]) for session, row in tried if row is not None)
 
 
-def add_all(connection: sqlite3.Connection, paths: Sequence[Path]) -> list[Session] | None:
+def add_all(connection: sqlite3.Connection, paths: Sequence[Path]) -> list[StoredSession] | None:
     """Make the rows of new sessions in a file and return them; None if one of them is there, or needs a longer key."""
     texts = [path_text(path) for path in paths]
     made = [blank(0, hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH], text) for text in texts]
-    names, marks = ", ".join(Session._fields[1:]), ",".join("?" * len(Session._fields[1:]))
+    names, marks = ", ".join(StoredSession._fields[1:]), ",".join("?" * len(StoredSession._fields[1:]))
     sql = f"INSERT INTO session ({names}) VALUES {','.join([f'({marks})'] * len(made))} ON CONFLICT DO NOTHING"
     cursor = connection.execute(sql, [value for session in made for value in session[1:]])
     if cursor.rowcount < len(made) or cursor.lastrowid is None:
@@ -228,14 +230,14 @@ def add_all(connection: sqlite3.Connection, paths: Sequence[Path]) -> list[Sessi
 _RUNS = "SELECT coalesce(sum(runs), 0) FROM segment_stat WHERE session = "
 
 
-def update(connection: Raw, session: Session) -> int:
+def update(connection: Raw, session: StoredSession) -> int:
     """Write a session's row, and count its runs on that way to the database."""
-    assignments = ", ".join(f"{name} = ?" for name in Session._fields[1:])
+    assignments = ", ".join(f"{name} = ?" for name in StoredSession._fields[1:])
     sql = f"UPDATE session SET {assignments} WHERE id = ? RETURNING ({_RUNS}session.id)"
     return int(connection.execute(sql, (*session[1:], session.id)).fetchone()[0])
 
 
-def mark_gone(connection: Raw, session: Session) -> None:
+def mark_gone(connection: Raw, session: StoredSession) -> None:
     """Note that a session's file is gone, unless the session has a new path by now."""
     connection.execute("UPDATE session SET gone = ? WHERE id = ? AND path = ?", (True, session.id, session.path))
 
@@ -264,12 +266,12 @@ def count_errors(connection: Raw, session_id: int) -> tuple[int, int]:
 
 def stored(connection: Raw, session_id: int, start: int = 0) -> Iterator[bytes]:
     """Yield a session's bytes, block by block, from the first block that begins at or after `start`."""
-    sql = "SELECT CAST(data AS BLOB) FROM block WHERE session = ? AND start >= ? ORDER BY start"
+    sql = written_for(connection, "SELECT [[bytes data]] FROM block WHERE session = ? AND start >= ? ORDER BY start")
     for row in connection.cursor().execute(sql, (session_id, start)):
         yield row[0]
 
 
-def spool(connection: Raw, session: Session) -> IO[bytes]:
+def spool(connection: Raw, session: StoredSession) -> IO[bytes]:
     """Copy a session's bytes to a temporary file, at its start."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     for data in stored(connection, session.id):

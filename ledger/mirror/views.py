@@ -1,12 +1,12 @@
-"""The views: plain SQL over the mirror's tables, the same in the database, in `sync` and in queries (PROTOCOLS 5, 6).
+"""The views: plain SQL over the mirror's tables, the same in the database, `sync` and queries (protocols.md 5, 6).
 
 `{scope}` narrows what a select reads, `{order}` adds a column to sort by; in the database's views both are empty.
 """
 
 from typing import NamedTuple
 
+from ledger.mirror.sql_variants import SERVER, SQLITE, render
 from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, iso_text, percent
-from ledger.mirror.wording import SERVER, SQLITE, render
 
 
 class View(NamedTuple):
@@ -45,7 +45,7 @@ _RUN_OF = "(SELECT r.run FROM run AS r WHERE r.id = t.{0})"
 VIEWS: tuple[View, ...] = (
     View(
         "sessions",
-        "One row a log: totals over its segments, and how its last segment with runs stands.",
+        "One row per log: totals over its segments, and how its last segment with runs stands.",
         _columns(
             "session path dialect name metric_name unit direction segments runs keep discard crash checks_failed other"
             " baseline best_run best improvement_pct confidence streak state first_at last_at errors warnings"
@@ -78,7 +78,7 @@ LEFT JOIN (
     ),
     View(
         "segments",
-        "One row a segment: counts, baseline, best, confidence, streaks.",
+        "One row per segment: counts, baseline, best, confidence, streaks.",
         _columns(
             "path segment name metric_name unit direction runs keep discard crash checks_failed other baseline_run"
             " baseline best_run best improvement_pct confidence streak longest_streak first_at last_at"
@@ -100,7 +100,7 @@ LEFT JOIN ({LONGEST}) AS k ON k.session = g.session AND k.segment = g.segment
     ),
     View(
         "runs",
-        "One row a run, with its change against the baseline and the best kept so far.",
+        "One row per run, with its change against the baseline and the best kept so far.",
         _columns("path line segment run status metric delta_pct best_so_far is_best commit description at confidence"),
         f"""
 SELECT s.path, r.id & 4294967295 AS line, r.segment, r.run, r.status, r.metric,
@@ -139,7 +139,7 @@ JOIN session AS s ON s.id = t.session
     ),
     View(
         "streaks",
-        "Every maximal failure streak; `current` where it reaches the end of its segment.",
+        "Every failure streak from its first run to its last; `current` if it reaches the end of its segment.",
         _columns("path segment first_run last_run length current"),
         f"""
 SELECT s.path, k.segment, a.run AS first_run, z.run AS last_run, k.length, k.current{{order}}
@@ -213,7 +213,7 @@ WHERE e.place = 1
     ),
     View(
         "metrics",
-        "The secondary metrics, one row a value.",
+        "The secondary metrics, one row per value.",
         _columns("path segment run name value"),
         """
 SELECT s.path, r.segment, r.run, n.name, v.value{order}

@@ -6,7 +6,7 @@ from ledger.log.diagnostics import Diagnostic
 from ledger.log.source import LogFile
 from ledger.mirror import store
 from ledger.mirror.raw import Raw
-from ledger.mirror.store import Session
+from ledger.mirror.store import StoredSession
 from ledger.reading.whole_log import judged
 from ledger.report.account import Account, Judge, read
 
@@ -14,7 +14,7 @@ _ACCEPTED = """SELECT d.source, d.line, d.code, a.reason FROM diagnostic AS d
 JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted WHERE d.session = ?"""
 
 
-def read_stored(raw: Raw, session: Session, dialect: str | None = None) -> Account:
+def read_stored(raw: Raw, session: StoredSession, dialect: str | None = None) -> Account:
     """Read a mirrored log from its stored bytes, with the decisions that were mirrored with it."""
     file = store.spool(raw, session)
     size = file.seek(0, os.SEEK_END)
@@ -23,7 +23,7 @@ def read_stored(raw: Raw, session: Session, dialect: str | None = None) -> Accou
         return read(stored, session.file, dialect, session.run_json, _judge(raw, session))
 
 
-def _judge(raw: Raw, session: Session) -> Judge:
+def _judge(raw: Raw, session: StoredSession) -> Judge:
     reasons = {(source, line, code): reason for source, line, code, reason in raw.execute(_ACCEPTED, (session.id,))}
 
     def judge(found: list[Diagnostic]) -> list[Diagnostic]:

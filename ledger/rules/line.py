@@ -1,11 +1,11 @@
-"""Rules about a physical line's text (PROTOCOLS 1). Each reads one note that decoding the line made."""
+"""Rules about a physical line's text (protocols.md 1). Each reads one note that decoding the line made."""
 
 from collections.abc import Iterator
 
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.jsontext import MAX_DEPTH, Note
+from ledger.log.rule import rule
 from ledger.log.source import MAX_LINE_BYTES
-from ledger.rules import rule
 
 Findings = Iterator[Finding]
 

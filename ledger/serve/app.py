@@ -20,7 +20,7 @@ _JSON = ("Content-Type", "application/json")
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """Hold an answer; its length is stated, so that a request for the head alone gets it too."""
 
     status: str
@@ -43,11 +43,11 @@ class App:
         start_response(answer.status, [*answer.headers, *ALWAYS, *length])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else answer.pieces
 
-    def _answer(self, environ: dict[str, Any]) -> Answer:
+    def _answer(self, environ: dict[str, Any]) -> Response:
         if (refused := refusal(environ, self._port)) is not None:
             status, reason = refused
             allow = [("Allow", ", ".join(METHODS))] if status.startswith("405") else []
-            return Answer(status, [_TEXT, NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
+            return Response(status, [_TEXT, NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
         path = environ["PATH_INFO"]
         name, data = _named(path), path.endswith(".json")
         following = data and _FOLLOWS in environ
@@ -56,7 +56,7 @@ class App:
             if shown is None:
                 return _told("404 Not Found", "There is nothing of that name here.", data=data)
             if _holds(environ.get("HTTP_IF_NONE_MATCH", ""), shown.tag):
-                return Answer("304 Not Modified", [_etag(shown.tag)], [])
+                return Response("304 Not Modified", [_etag(shown.tag)], [])
             page = self._pages.get(name, shown.tag, lambda: make(shown.data(), shown.tag, f"/{name}.json"))
         except GoneError as error:
             return _told("200 OK" if following else "410 Gone", f"{error}.", data=data)
@@ -79,19 +79,21 @@ def _named(path: str) -> str:
     return "index" if path == "/" else path[1:].removesuffix(".json") if path != "/index" else ""
 
 
-def _page(page: Page, *, data: bool) -> Answer:
+def _page(page: Page, *, data: bool) -> Response:
     if data:
-        return Answer("200 OK", [_JSON, NOTHING_RUNS, _etag(page.tag)], [page.data])
+        return Response("200 OK", [_JSON, NOTHING_RUNS, _etag(page.tag)], [page.data])
     headers = [_HTML, ("Content-Security-Policy", policy_of(page.kind)), _etag(page.tag)]
-    return Answer("200 OK", headers, [page.before, page.data, page.after])
+    return Response("200 OK", headers, [page.before, page.data, page.after])
 
 
-def _told(status: str, reason: str, *, data: bool) -> Answer:
+def _told(status: str, reason: str, *, data: bool) -> Response:
     """Answer with a sentence, as a page or for the script of one."""
     if data:
-        return Answer(status, [_JSON, NOTHING_RUNS], [dump({"error": reason}).encode("utf-8", "replace")])
+        return Response(status, [_JSON, NOTHING_RUNS], [dump({"error": reason}).encode("utf-8", "replace")])
     made = make({"kind": "told", "title": status[4:], "text": reason}, "", None)
-    return Answer(status, [_HTML, ("Content-Security-Policy", policy_of("told"))], [made.before, made.data, made.after])
+    return Response(
+        status, [_HTML, ("Content-Security-Policy", policy_of("told"))], [made.before, made.data, made.after]
+    )
 
 
 def _etag(tag: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ledger.base.numbers import text
 from ledger.base.text import cut, plain
 from ledger.report.data import log_name
-from ledger.serve.shelf import Entry
+from ledger.serve.catalog import ServedLog
 from ledger.serve.standings import Standing
 from ledger.telling.figures import NOTHING, short
 from ledger.telling.findings import counted
@@ -32,7 +32,7 @@ Cell = dict[str, Any]
 class Row(NamedTuple):
     """Hold a log of the index: how it stands, None if nobody knows, whether it is gone, why it could not be read."""
 
-    entry: Entry
+    entry: ServedLog
     standing: Standing | None
     gone: bool = False
     problem: str = ""

@@ -1,28 +1,17 @@
-"""Where a session's files are (PROTOCOLS 7): beside its log, in `.auto`, flat, or in autoresearch-results."""
+"""A session as files: its log, what is beside it, and the folders that it is about (protocols.md 7)."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
+from ledger.log.layout import AUTO, FLAT, FileLayout
 from ledger.log.source import check_kind, session_log
+from ledger.session.layouts import layout_of, owned_layouts
 from ledger.session.settings import Settings, find, project_folder
 
-AUTO, FLAT, CODEX = "auto", "flat", "codex"
-AUTO_FOLDER, CODEX_FOLDER = ".auto", "autoresearch-results"
 SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")
 OUTPUT = "run.log"
-
-_NAMES = {
-    AUTO: {"prompt": "prompt.md", "measure": "measure.sh", "checks": "checks.sh", "ideas": "ideas.md"},
-    FLAT: {
-        "prompt": "autoresearch.md",
-        "measure": "autoresearch.sh",
-        "checks": "autoresearch.checks.sh",
-        "ideas": "autoresearch.ideas.md",
-    },
-    CODEX: {"prompt": "prompt.md", "measure": "measure.sh", "checks": "checks.sh", "ideas": "ideas.md"},
-}
 
 
 class Session(NamedTuple):
@@ -31,12 +20,12 @@ class Session(NamedTuple):
     log: Path
     folder: Path
     workdir: Path
-    layout: str
+    layout: FileLayout
     settings: Settings
 
     def file(self, name: str) -> Path:
         """Name a session file: `prompt`, `measure`, `checks` or `ideas`."""
-        return self.log.parent / _NAMES[self.layout][name]
+        return self.log.parent / str(getattr(self.layout, name))
 
     def side(self, name: str) -> Path:
         """Name a file of the program's own beside the log; it shares the log's stem, and so what is said of that."""
@@ -44,8 +33,8 @@ class Session(NamedTuple):
 
     def hook(self, stage: str) -> Path:
         """Name the hook of a stage, `before` or `after`: the one under `.auto` if it is there."""
-        first = self.folder / AUTO_FOLDER / "hooks" / f"{stage}.sh"
-        return first if first.exists() else self.folder / "autoresearch.hooks" / f"{stage}.sh"
+        first = self.folder / AUTO.hooks / f"{stage}.sh"
+        return first if first.exists() else self.folder / FLAT.hooks / f"{stage}.sh"
 
     def snapshots(self) -> tuple[Path, Path]:
         """Name the two snapshots, which are beside the log."""
@@ -54,9 +43,10 @@ class Session(NamedTuple):
 
     def own(self) -> list[str]:
         """List the session's own files, relative to `workdir`, `*` matching any text: no experiment commits them."""
-        patterns = [AUTO_FOLDER, "autoresearch.*", CODEX_FOLDER, OUTPUT, ".claude/*.local.md"]
+        owned = [layout.folder for layout in owned_layouts()]
+        patterns = [AUTO.folder, "autoresearch.*", *owned, OUTPUT, ".claude/*.local.md"]
         patterns += [f"{name}*" for name in SNAPSHOTS]
-        if self.layout == FLAT and self.log.stem != "autoresearch":
+        if self.layout == FLAT and self.log.stem != Path(FLAT.log).stem:
             patterns += [self.log.name, f"{self.log.stem}.*"]
         return patterns
 
@@ -73,8 +63,7 @@ def of_log(log: Path, settings: Settings | None = None, base: Path | None = None
         settings = find(folder)
     given = settings.working_dir
     workdir = canonical((base or folder) / given) if given else folder
-    layout = AUTO if log.parent.name == AUTO_FOLDER else CODEX if log.name == "events.jsonl" else FLAT
-    return Session(log, folder, workdir, layout, settings)
+    return Session(log, folder, workdir, layout_of(log), settings)
 
 
 def here(folder: Path) -> Session:

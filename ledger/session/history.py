@@ -66,9 +66,8 @@ class History:
         """List the runs of a segment (None: the current one) in file order, each with its effective status."""
         ordinal = self.state.current().ordinal if segment is None else segment
         found = [run_at(runs, place) for runs in self.chapters.get(ordinal, ()) for place in range(len(runs.run))]
-        if self.state.dialect != "state-protocol":
-            return found
-        return [run._replace(status=self.state.results[run.run].status) for run in found]
+        results = self.state.results
+        return [run._replace(status=results[run.run].status) for run in found] if results else found
 
     def last(self) -> Run | None:
         """Give the log's last run; None where there is none."""
@@ -205,11 +204,13 @@ def kept_open(path: Path) -> Iterator[History]:
 def secondary_names(history: History) -> list[str]:
     """List the secondary metrics of the current segment's runs, in the order they came.
 
-    A state-protocol result keeps them among the keys that its protocol does not know.
+    A protocol that does not know them has them among a run's other keys.
     """
-    if history.state.dialect != "state-protocol":
-        return list(history.state.current().names)
-    kept = [load(run.extras).get("metrics") for run in history.runs() if run.extras and '"metrics"' in run.extras]
+    segment = history.state.current()
+    if segment.names:
+        return list(segment.names)
+    extras = (text for runs in history.chapters.get(segment.ordinal, ()) for text in runs.extras)
+    kept = [load(text).get("metrics") for text in extras if text and '"metrics"' in text]
     return list(dict.fromkeys(name for metrics in kept if isinstance(metrics, dict) for name in metrics))
 
 
@@ -240,7 +241,7 @@ def latest(history: History, segment: int | None = None, statuses: Container[str
 
     `statuses` leaves out the runs of any other.
     """
-    results = history.state.results if history.state.dialect == "state-protocol" else {}
+    results = history.state.results
     for ordinal in sorted(history.chapters, reverse=True) if segment is None else (segment,):
         for runs in reversed(history.chapters.get(ordinal, [])):
             for place in range(len(runs.run) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""The queue of texts that open the next brief: a person's words, and what hooks said (PROTOCOLS 7)."""
+"""The queue of texts that open the next brief: a person's words, and what hooks said (protocols.md 7)."""
 
 import os
 import time

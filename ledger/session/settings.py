@@ -1,4 +1,4 @@
-"""What a project sets for its loop: `.auto/config.json`, then the front matter of the plugin's file (PROTOCOLS 7)."""
+"""A project's settings for its loop: `.auto/config.json`, then the front matter of the plugin's file."""
 
 import json
 import math
@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
+from ledger.log.layout import AUTO
 from ledger.log.source import read_small
+from ledger.session.layouts import owned_layouts
 
 CONFIG = Path(".auto", "config.json")
 PLUGIN = Path(".claude", "autoresearch-ai-plugin.local.md")
@@ -37,9 +39,10 @@ def find(folder: Path) -> Settings:
 
 
 def project_folder(log: Path) -> Path:
-    """Name the folder that a log is about: the one around `.auto` or autoresearch-results, else the log's own."""
+    """Name the folder that a log is about: the one around a layout's own folder, else that which the log is in."""
     folder = log.absolute().parent
-    return folder.parent if folder.name in (".auto", "autoresearch-results") else folder
+    own = folder.name == AUTO.folder or any(folder.name == layout.folder for layout in owned_layouts())
+    return folder.parent if own else folder
 
 
 class _Key(NamedTuple):

@@ -9,9 +9,8 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
-from ledger.dialects import by_name, encode
+from ledger.dialects import by_name, encode, policy_of
 from ledger.fold.state import State, run_at
-from ledger.fold.verdict import CONCLUDED
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.log.events import Event, Run, Runs
 from ledger.log.jsontext import decode
@@ -89,8 +88,8 @@ def writing(log: Path | History, *, dry: bool = False) -> Iterator[Pen]:
 def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | None = None) -> Pen:
     """Make a new log of these records, the first of them its header, durably.
 
-    `run_json` is a codex log's configuration, which stands beside it already. Raises LedgerError if the log exists, or
-    a rule calls one of the records an error.
+    `run_json` is the log's configuration, if it has one, which stands beside it already. Raises LedgerError if the log
+    exists, or a rule calls one of the records an error.
     """
     with locked(lock_of(log)):
         reader = Reader(by_name(dialect))
@@ -104,23 +103,9 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
 
 def concluded(state: State) -> str | None:
     """Say how a session was concluded; None for one that goes on."""
-    if state.dialect == "codex":
-        return state.status if state.status in ("complete", "stopped", "blocked", "error") else None
-    if state.stopped:
-        return "stopped by a decision"
-    return state.marker if state.marker in CONCLUDED else None
+    return policy_of(state).concluded(state)
 
 
 def check_open(state: State) -> None:
     """Raise LedgerError if the session is concluded: only an explicit restart goes on with it."""
-    how = concluded(state)
-    if how is None:
-        return
-    if state.dialect == "codex" and how == "complete":
-        raise LedgerError("the run is complete and nothing follows that; ledger archive moves it aside for another one")
-    if state.dialect == "codex":
-        raise LedgerError(f"the session is concluded ({how}); ledger mark resumed --reason TEXT goes on with it")
-    if state.dialect == "state-protocol":
-        raise LedgerError(f"the session is concluded ({how}) for good; ledger archive moves it aside for another one")
-    anew = ", then ledger init opens a segment without its streak" if how == "wall" else ""
-    raise LedgerError(f"the session is concluded ({how}); ledger mark running --restart goes on with it{anew}")
+    policy_of(state).check_open(state)

@@ -1,12 +1,13 @@
-"""What who takes a session up again has to do, by its verdict (PROTOCOLS 5, 7)."""
+"""What who takes a session up again has to do, by its verdict (protocols.md 5, 7)."""
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
 from ledger.fold.state import State
 from ledger.fold.verdict import WALL, Verdict
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.new_records import next_run
 from ledger.session.writer import check_open
 from ledger.telling.findings import counted
 
@@ -58,11 +59,4 @@ def _end(state: State, verdict: Verdict) -> str:
     """Say what to write down about a loop that has to stop."""
     if verdict.verdict == "backstop":
         return f"Once told to go on: `ledger mark running --backstop-ack {verdict.segment_runs}`."
-    if state.dialect == "state-protocol":
-        return "Report it; `ledger decide RUN stop --reason TEXT` concludes the session."
-    if verdict.verdict == "wall":
-        return (
-            "Report it with `ledger mark wall`; another direction starts with `ledger mark running --restart` and a new"
-            " segment, `ledger init`."
-        )
-    return "Report it with `ledger mark done`, or raise the limit if a person says so."
+    return policy_of(state).words.report(verdict.verdict)

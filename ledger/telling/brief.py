@@ -8,6 +8,8 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import is_number, text
 from ledger.base.paths import show_path
 from ledger.base.times import iso
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
 from ledger.fold.confidence import word
 from ledger.fold.verdict import Verdict
 from ledger.log.diagnostics import Severity
@@ -15,7 +17,6 @@ from ledger.log.source import read_small
 from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.messages import Message
-from ledger.session.new_records import next_run
 from ledger.telling import earlier_runs
 from ledger.telling.advice import advice, prompt_name
 from ledger.telling.dashboard import segments_table
@@ -89,8 +90,7 @@ def _facts(
     if undecided := [str(one.run.run) for one in earlier_runs.all_runs(history) if one.run.status == "measured"]:
         said = "decide each: `ledger decide RUN keep|discard --reason TEXT`"
         yield "undecided", f"run{'s' * (len(undecided) > 1)} {', '.join(undecided)}; {said}"
-    if state.dialect == "codex":
-        yield from _retained(history)
+    yield from _retained(history)
     if verdict.verdict != "concluded":
         yield from _limits(session, history, noted, now_ms)
     yield "streak", f"{counted(verdict.streak, 'failed run')} in a row"
@@ -98,17 +98,17 @@ def _facts(
 
 
 def _retained(history: History) -> Iterator[tuple[str, str]]:
-    replay = history.state.replay
-    held = NOTHING if replay.metric is None else text(replay.metric)
-    yield "retained", f"{held} at head {verbatim(replay.head) if replay.head else NOTHING}"
-    target: Any = (replay.config or {}).get("target")
-    if is_number(target):
-        yield "target", f"{text(target)}, {'met' if replay.target_met() else 'not met yet'}"
+    state, policy = history.state, policy_of(history.state)
+    if (retained := policy.retained(state)) is not None:
+        held = NOTHING if retained.metric is None else text(retained.metric)
+        yield "retained", f"{held} at head {verbatim(retained.head) if retained.head else NOTHING}"
+    if (target := policy.target(state)) is not None:
+        yield "target", f"{text(target.value)}, {'met' if target.met else 'not met yet'}"
 
 
 def _limits(session: Session, history: History, noted: Remarks, now_ms: int) -> Iterator[tuple[str, str]]:
     segment = history.state.current()
-    stated = (noted.header or {}).get("max_iterations" if history.state.dialect == "codex" else "max_runs")
+    stated = (noted.header or {}).get(policy_of(history.state).limit_key)
     limit: Any = stated if is_number(stated) else session.settings.max_iterations
     if limit:
         yield "limit of runs", f"{segment.runs:,} of {text(limit)} made"
@@ -142,7 +142,7 @@ def _file(path: Path, missing: str) -> str:
 
 
 def _events(noted: Remarks) -> str:
-    """Tell what happened in a codex history beside its iterations."""
+    """Tell what happened beside the runs."""
     hidden = ("schema_version", "run_id", "event")
     return "\n".join(
         f"- {inline(str(one.get('event')))}: {code(exact({key: one[key] for key in one if key not in hidden}))}"

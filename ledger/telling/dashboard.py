@@ -6,13 +6,13 @@ from itertools import islice
 from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
 from ledger.base.times import iso
+from ledger.dialects.writing import next_run
 from ledger.fold.confidence import word
 from ledger.fold.segment import Segment
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Run
 from ledger.session.files import Session
 from ledger.session.history import History, latest
-from ledger.session.new_records import next_run
 from ledger.telling.advice import advice
 from ledger.telling.figures import (
     NOTHING,

@@ -4,16 +4,12 @@ from collections import Counter
 
 from ledger.base.numbers import Number, text
 from ledger.base.text import plain
-from ledger.fold.segment import KEPT, STATUSES, Segment, percent
+from ledger.dialects import policy_of
+from ledger.fold.segment import KEPT, Segment, percent
 from ledger.fold.state import State
 from ledger.log.events import Run
 
 NOTHING = "—"
-
-_ACTIONS = {
-    "state-protocol": ("baseline", "keep", "discard", "crash", "undecided"),
-    "codex": ("keep", "discard"),
-}
 
 
 def metric(run: Run) -> str:
@@ -71,10 +67,10 @@ def is_best(segment: Segment, run: Run) -> bool:
 
 
 def counts(state: State) -> dict[str, int]:
-    """Count the current segment's runs by what came of them, 0 where nothing did; a codex baseline is no run."""
+    """Count the current segment's runs by what came of them, 0 where nothing did."""
     seen = Counter(state.current().statuses)
     seen["undecided"] = seen["measured"]
-    return {name: seen[name] for name in _ACTIONS.get(state.dialect or "", STATUSES)}
+    return {name: seen[name] for name in policy_of(state).outcomes}
 
 
 def counted_by(numbers: dict[str, int]) -> str:

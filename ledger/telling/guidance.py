@@ -1,9 +1,11 @@
-"""What a brief tells an agent to do: the rules of its protocol's loop, and what a streak of failures asks for."""
+"""The rules that a brief tells an agent, and what a streak of failures asks for."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ledger.base.numbers import Number, compare, is_number, text
+from ledger.dialects import policy_of
+from ledger.dialects.words import TimeLimits
 from ledger.fold.segment import Segment
 from ledger.fold.verdict import WALL
 from ledger.session.files import Session
@@ -17,8 +19,8 @@ Header = Mapping[str, Any]
 
 
 def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
-    """Yield the rules of the loop, a sentence or two each, as PROTOCOLS 7 has them for the log's protocol."""
-    dialect, segment = history.state.dialect, history.state.current()
+    """Yield the rules of the loop, a sentence or two each."""
+    policy, segment = policy_of(history.state), history.state.current()
     header = noted.header or {}
     yield "One idea at a time: change code, and nothing else. Improve the real work, not the measurement."
     yield (
@@ -30,7 +32,8 @@ def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
         " file that `$LEDGER_NOTE` names, and end."
     )
     yield _better(history, segment)
-    yield from _failures(session, dialect, header)
+    limits = TimeLimits(session.settings.benchmark_timeout, session.settings.checks_timeout)
+    yield from policy.words.failures(header, limits, verbatim)
     yield from _scope(session, header)
     yield (
         f"The log is never edited. Only the prompt ({code(prompt_name(session))}) and the ideas file may change at any"
@@ -42,7 +45,7 @@ def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
 
 
 def threshold(segment: Segment) -> Number | None:
-    """Give the percent by which a state-protocol run must beat the best; None where any gain counts."""
+    """Give the percent by which a run must beat the best; None where any gain counts."""
     found: Number | None = None
     for key in ("min_effect_size_pct", "noise_floor_pct"):
         value: Any = segment.settings.get(key)
@@ -71,37 +74,16 @@ def streak_advice(streak: int, ideas: str) -> str:
 
 
 def _better(history: History, segment: Segment) -> str:
-    state = history.state
-    codex = state.dialect == "codex"
-    incumbent = state.replay.metric if codex else segment.best
-    which = "retained metric" if codex else "best kept run"
-    than = f"the {which}" if incumbent is None else f"the {which}, {text(incumbent)}"
+    policy = policy_of(history.state)
+    known, which = policy.to_beat(history.state), policy.words.to_beat
+    than = f"the {which}" if known is None else f"the {which}, {text(known)}"
     side = f"strictly {segment.direction}" if segment.direction else "strictly better"
-    least = threshold(segment) if state.dialect == "state-protocol" else None
+    least = threshold(segment)
     by = "" if least is None else f", by at least {text(least)}% (min_effect_size_pct and noise_floor_pct)"
     said = f"A run is better if {verbatim(segment.metric_name or 'the metric')} is {side} than {than}{by}."
-    if codex:
+    if "keep_equal" in policy.lacks:
         return f"{said} Equal or worse is discarded."
     return f"{said} Equal or worse is discarded; simpler code at an equal metric is kept with `--keep-equal REASON`."
-
-
-def _failures(session: Session, dialect: str | None, header: Header) -> Iterator[str]:
-    if dialect == "codex":
-        limit: Any = header.get("timeout_seconds")
-        after = f", or outlasts {text(limit)} s," if is_number(limit) else ""
-        yield (
-            f"There is no crash: a measurement that fails{after} is reverted, an `error` event is written, and the loop"
-            " stops; `ledger mark resumed --reason TEXT` goes on."
-        )
-        if isinstance(guard := header.get("guard"), str):
-            yield f"The guard {verbatim(guard)} runs on every better trial; where it fails the trial is discarded."
-        return
-    settings = session.settings
-    failed = "a discard" if dialect == "state-protocol" else "`checks_failed`"
-    yield (
-        f"A measurement that fails, or outlasts {text(settings.benchmark_timeout)} s, is a crash; checks that fail, or"
-        f" outlast {text(settings.checks_timeout)} s, make the run {failed}. Both are reverted."
-    )
 
 
 def _scope(session: Session, header: Header) -> Iterator[str]:

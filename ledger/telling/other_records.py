@@ -1,10 +1,11 @@
-"""What a log says beside its runs, read from the file: the header as it stands, decisions, a history's other events."""
+"""What a log says beside its runs, read from the file: the header as it stands, decisions, other events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import is_number
 from ledger.base.times import epoch_ms, parse_iso
+from ledger.dialects import policy_of
 from ledger.log.jsontext import decode, decode_many
 from ledger.session.history import History
 
@@ -17,8 +18,9 @@ _BLOCK = 4096
 class Remarks(NamedTuple):
     """Hold what the fold does not keep, records as they stand in the file.
 
-    `header` is the current segment's (codex: run.json), None where there is none; `decisions` go by run; `events` are a
-    codex history's but for its runs; `updated_ms` is the time of the last record that states one, UTC milliseconds.
+    `header` is the current segment's, or the configuration, None where there is none; `decisions` go by run; `events`
+    tell how the session was stopped and went on; `updated_ms` is the time of the last record that states one, UTC
+    milliseconds.
     """
 
     header: Record | None
@@ -32,13 +34,14 @@ def remarks(history: History) -> Remarks:
     state, lines = history.state, bytes(history.content).split(b"\n")
     decisions: dict[int, list[Record]] = {}
     events: list[Record] = []
-    if state.dialect == "state-protocol":
+    policy = policy_of(state)
+    if policy.has_decisions:
         for record in _objects(lines, b'"decision"'):
             if record.get("type") == "decision" and type(record.get("run")) is int:
                 decisions.setdefault(record["run"], []).append(record)
-    elif state.dialect == "codex":
+    if policy.has_events:
         events = [one for one in _objects(lines) if one.get("event") not in ("baseline", "iteration")]
-    header = state.replay.config if state.dialect == "codex" else _object_at(lines, state.current().line)
+    header = policy.config(state) or _object_at(lines, state.current().line)
     return Remarks(header, decisions, events, _last_ms(lines))
 
 

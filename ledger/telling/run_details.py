@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from ledger.log.events import Run
 from ledger.log.jsontext import load
 
-_CONSTANT = ("schema_version", "run_id")  # the same in every event of a codex history
+_CONSTANT = ("schema_version", "run_id")  # the same in every event of a history
 
 
 class RunDetails(NamedTuple):
@@ -17,7 +17,7 @@ class RunDetails(NamedTuple):
 
 
 def details(run: Run) -> RunDetails:
-    """Read what a run's record holds further; the asi and metrics of a state-protocol result are among its extras."""
+    """Read what a run's record holds further; a protocol that knows no asi and no metrics has them among the extras."""
     more: dict[str, Any] = load(run.extras) if run.extras else {}
     metrics, asi = run.metrics or {}, load(run.asi) if run.asi else {}
     if isinstance(more.get("metrics"), dict):

@@ -51,7 +51,7 @@ def status_colour(status: object) -> str | None:
 
 
 def confidence_colour(confidence: object) -> str | None:
-    """Give the colour of a confidence (PROTOCOLS 6): likely real, marginal or within noise; None for no number."""
+    """Give the colour of a confidence (protocols.md 6): likely real, marginal or within noise; None for no number."""
     if isinstance(confidence, bool) or not isinstance(confidence, Number):
         return None
     return "green" if confidence >= LIKELY else "yellow" if confidence >= MARGINAL else "red"

@@ -2,6 +2,7 @@
 
 from ledger.base.numbers import text
 from ledger.base.text import plain
+from ledger.dialects import policy_of
 from ledger.session.history import History
 from ledger.telling.findings import counted
 from ledger.telling.run_table import segment_table
@@ -10,7 +11,8 @@ from ledger.telling.run_table import segment_table
 def summary(history: History) -> str:
     """Write the summary of the current segment, its table last."""
     segment = history.state.current()
-    kept = segment.counts["keep"] + (segment.baseline_decided and history.state.dialect == "state-protocol")
+    counts_baseline = "baseline" in policy_of(history.state).outcomes
+    kept = segment.counts["keep"] + (segment.baseline_decided and counts_baseline)
     unit = f" {plain(segment.unit)}" if segment.unit else ""
     lines = [f"{plain(segment.name or 'session')}: {counted(segment.runs, 'run')}, {kept} kept"]
     if segment.best is not None and segment.baseline is not None:

@@ -1,4 +1,4 @@
-"""The two snapshots of a session, made anew after each accepted append and never read as truth (PROTOCOLS 7)."""
+"""The two snapshots of a session, made anew after each accepted append and never read as truth (protocols.md 7)."""
 
 import time
 from collections.abc import Mapping
@@ -10,11 +10,12 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.times import iso
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Run
 from ledger.session.files import Session
 from ledger.session.history import History, latest
-from ledger.session.new_records import next_run
 from ledger.session.standing import judge_session
 from ledger.telling.advice import advice
 from ledger.telling.dashboard import dashboard
@@ -24,8 +25,6 @@ from ledger.telling.other_records import Remarks, moment, remarks
 from ledger.telling.run_details import asi_of
 
 MOST_ERRORS = 5
-
-_ERRORS = {"state-protocol": ("crash",), "codex": ()}
 
 
 def write(session: Session, history: History) -> None:
@@ -84,11 +83,11 @@ def _point(run: int | None, value: object) -> dict[str, Any] | None:
 
 def _latest_errors(history: History, noted: Remarks) -> list[dict[str, Any]]:
     """Give the last errors of the whole log, oldest first."""
-    if history.state.dialect == "codex":
+    policy = policy_of(history.state)
+    if policy.has_events:
         found = [_stop(event) for event in noted.events if event.get("event") == "error"]
         return found[-MOST_ERRORS:]
-    wanted = _ERRORS.get(history.state.dialect or "", ("crash", "checks_failed"))
-    failed = islice(latest(history, statuses=wanted), MOST_ERRORS)
+    failed = islice(latest(history, statuses=policy.errors), MOST_ERRORS)
     return [_failure(run, noted) for run in failed][::-1]
 
 

@@ -1,12 +1,12 @@
-"""How a session stands, for people: the page of `ledger status` and the one-line report of a run (PROTOCOLS 7)."""
+"""How a session stands, for people: the page of `ledger status` and the one-line report of a run (protocols.md 7)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from ledger.base.numbers import Number, is_number, text
+from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
 from ledger.base.text import cut, near, plain
 from ledger.base.times import iso
+from ledger.dialects import policy_of
 from ledger.fold.confidence import word
 from ledger.fold.segment import Segment, percent
 from ledger.fold.state import State
@@ -116,8 +116,8 @@ def _metric(segment: Segment) -> str:
 def _target(state: State, target: Number | None) -> str:
     if target is not None:
         return text(target)
-    stated: Any = (state.replay.config or {}).get("target")
-    return f"{text(stated)}, {'met' if state.replay.target_met() else 'not met yet'}" if is_number(stated) else _NOTHING
+    stated = policy_of(state).target(state)
+    return _NOTHING if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
 
 
 def _runs(segment: Segment, paint: Paint) -> str:
@@ -186,6 +186,5 @@ def _findings(log: Log) -> str:
 def _recent(state: State, segment: Segment) -> list[Run]:
     """Give the segment's last runs, each with its effective status."""
     runs = list(state.recent)[-len(segment.statuses) :] if segment.statuses else []
-    if state.dialect != "state-protocol":
-        return runs
-    return [run._replace(status=state.results[run.run].status) for run in runs]
+    results = state.results
+    return [run._replace(status=results[run.run].status) for run in runs] if results else runs

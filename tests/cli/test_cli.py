@@ -16,7 +16,7 @@ import click
 import pytest
 
 from ledger import __version__
-from ledger.cli import COMMANDS
+from ledger.cli import COMMANDS, HEADINGS
 from ledger.cli import ledger as group
 from tests.support.cli import BAD, COMMAND, HEADER, ROOT, SOUND, environment, fresh, ledger, lines, log, run
 
@@ -91,7 +91,7 @@ def test_every_option_says_what_it_does(words: Words):
 
 
 def test_commands_declare_and_hand_over():
-    for path in (ROOT / "ledger" / "cli").glob("*.py"):
+    for path in (ROOT / "ledger" / "cli" / "commands").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
             if isinstance(node, ast.FunctionDef) and any("command" in one for one in decorators):
@@ -104,13 +104,23 @@ def test_help(tmp_path: Path):
     code, out, err = ledger(tmp_path, "--help")
     assert (code, err) == (0, "")
     assert out.startswith("Usage: ledger [OPTIONS] COMMAND [ARGS]...\n")
-    assert all(f"\n  {name} " in out for name in COMMANDS)
     for arguments in (("check", "--help"), ("db", "info", "-h")):
         code, out, err = ledger(tmp_path, *arguments)
         assert (code, err) == (0, "")
         assert (
             out.startswith(f"Usage: ledger {' '.join(arguments[:-1])} [OPTIONS]") and "\n  Example:\n    ledger " in out
         )
+
+
+def test_help_lists_every_verb_once_under_its_heading(tmp_path: Path):
+    _, _, below = ledger(tmp_path, "--help").out.partition("\n  -h, --help  Show this message and exit.\n\n")
+    listed = [part.splitlines() for part in below.split("\n\n")]
+    assert [head for head, *_ in listed] == [f"{heading}:" for heading in HEADINGS]
+    shown = [re.fullmatch(r"  (\S+)( +)\S.+", line) for _, *lines in listed for line in lines]
+    assert (
+        [one and one[1] for one in shown] == list(COMMANDS) == [verb for verbs in HEADINGS.values() for verb in verbs]
+    )
+    assert len({len(one[1] + one[2]) for one in shown if one}) == 1, "the sentences begin in one column"
 
 
 def test_version(tmp_path: Path):

@@ -3,11 +3,13 @@
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
+from ledger.cli import COMMANDS
+from ledger.dialects import DIALECTS
+from ledger.fold.segment import STATUSES as RUN_STATUSES
 from ledger.fold.state import MARKERS
 from ledger.loop.driving import agent, background, ending, hooks
 from ledger.loop.iteration import harness, journal, preconditions
@@ -15,10 +17,10 @@ from ledger.loop.measuring import last_measurement
 from ledger.loop.start.archive import _shelf
 from ledger.session import messages, settings
 from ledger.session.files import OUTPUT, of_log
-from ledger.session.new_records import RUN_STATUSES
 from ledger.session.settings import Settings
 from tests.support.cli import ROOT
 from tests.support.pages import README, WALK, Shell, follow, steps
+from tests.support.programs import needs
 
 PAGE = (ROOT / "docs" / "loop.md").read_text("utf-8")
 
@@ -36,16 +38,23 @@ def codes(text: str) -> list[str]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page's commands are for a POSIX shell")
-@pytest.mark.skipif(shutil.which("jq") is None, reason="an example hook is at work")
+@needs("jq")  # an example hook is at work
 def test_what_is_shown_is_what_is_printed(tmp_path: Path):
     shell = Shell(tmp_path)
     for step in steps(README):
         if step.section == WALK:
             shell.do(step)
     found = steps(PAGE)
-    assert {step.section for step in found} == {"One turn", "Hooks", "The other protocols"}
+    assert {step.section for step in found} == {"Go on", "One turn", "Hooks", "The other protocols"}
+    verbs = [verb for step in found for verb in re.findall(r"\bledger (\w+)", step.command) if step.section == "Go on"]
+    assert {"status", "mark", "steer", "brief", "loop", "best"} <= set(verbs)
     follow(shell, found)
     assert set(re.findall(r"^```(.*)$", PAGE, re.MULTILINE)) == {"console", ""}
+
+
+def test_the_table_of_verbs():
+    verbs = [codes(row[0])[0] for row in cells("verb")]
+    assert len(verbs) == len(set(verbs)) == 14 and set(verbs) <= set(COMMANDS)
 
 
 def test_the_statuses_of_runs():
@@ -55,7 +64,8 @@ def test_the_statuses_of_runs():
 def test_the_endings():
     by_verdict = {one.status: one.marker for one in ending._BY_VERDICT.values()}
     stated = {code.removeprefix("Status: "): row[2] for row in cells("last line") for code in codes(row[0])}
-    assert set(stated) == {"STOPPED", *by_verdict, *ending._BY_CONCLUSION.values()}
+    concluded = {status for dialect in DIALECTS for status in dialect.loop().words.endings.values()}
+    assert set(stated) == {"STOPPED", *by_verdict, *concluded}
     for status, marker in by_verdict.items():
         assert codes(stated[status]) == [marker] and marker in MARKERS
 
@@ -72,7 +82,7 @@ def test_the_variables_of_the_agent(tmp_path: Path):
 def test_the_files_of_each_layout(tmp_path: Path):
     rows = {row[0]: row[1:] for row in cells("| `.auto/`")}
     sessions = [of_log(tmp_path / codes(cell)[0]) for cell in rows["log"]]
-    assert [session.layout for session in sessions] == ["auto", "flat", "codex"]
+    assert [session.layout.name for session in sessions] == ["auto", "flat", "codex"]
     for name in ("prompt", "ideas", "measure", "checks"):
         for session, cell in zip(sessions, rows[name], strict=True):
             if "run.json" not in cell:
@@ -107,11 +117,3 @@ def test_the_settings():
 
 def test_the_limits_of_a_hook():
     assert f"After {hooks.TIMEOUT:.0f} seconds" in PAGE and f"up to {hooks.STDOUT_BYTES // 1024} KiB" in PAGE
-
-
-def test_links_lead_somewhere():
-    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", PAGE):
-        path = ROOT / "docs" / target
-        assert path.exists(), target
-        headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
-        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}

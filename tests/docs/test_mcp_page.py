@@ -10,7 +10,7 @@ import anyio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from ledger.mcp import answer, child, tools
+from ledger.mcp import commands, replies, tools
 from tests.support.cli import ROOT, environment, log
 
 PAGE = (ROOT / "docs" / "mcp.md").read_text("utf-8")
@@ -38,10 +38,10 @@ def test_the_configuration_starts_it(tmp_path: Path):
 def test_the_table_of_tools():
     rows = re.findall(r"^\| `(\w+)` \| `ledger (\w+)` \| ([`\w ]+) \|$", PAGE, re.MULTILINE)
     stated = [(name, verb, re.findall(r"\w+", fields)) for name, verb, fields in rows]
-    assert stated == [(one.name, one.command[0], [field.name for field in one.fields]) for one in tools.TOOLS]
+    assert stated == [(one.name, one.command[0], [field.name for field in one.inputs]) for one in tools.TOOLS]
 
 
 def test_the_figures():
     assert f"{tools.DEFAULT_ROWS} rows unless `limit` asks for up to {tools.MOST_ROWS}" in PAGE
-    assert f"about {answer.MOST_CHARACTERS:,} characters" in PAGE
-    assert child._PERIOD == 2 and "every two seconds" in PAGE
+    assert f"about {replies.MOST_CHARACTERS:,} characters" in PAGE
+    assert commands._PERIOD == 2 and "every two seconds" in PAGE

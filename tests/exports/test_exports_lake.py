@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from ledger.base.errors import LedgerError
 from ledger.base.times import iso
 from ledger.exports.lake import manifest, parts
-from ledger.exports.lake.columns import LAYOUTS, TYPES
+from ledger.exports.lake.layout import LAYOUTS, TYPES
 from ledger.exports.lake.paths import NULL, Folders, is_ours
-from ledger.exports.lake.write import write
-from ledger.mirror.portions import GROWING
+from ledger.exports.lake.update import write
+from ledger.mirror.appended_rows import GROWING
 from ledger.mirror.views import VIEWS
 from tests.oracle import strategies
 from tests.support import deciding
@@ -391,7 +391,11 @@ def test_an_error_leaves_no_half_file(opened: Mirror, tmp_path: Path, monkeypatc
         {"files": ["best/../../precious.parquet"]},
         {"files": [1]},
         {"folders": [1]},
-        {"sessions": {"a": dict.fromkeys(manifest.Held._fields, "") | {"files": ["runs/../../precious.parquet"]}}},
+        {
+            "sessions": {
+                "a": dict.fromkeys(manifest.SessionFiles._fields, "") | {"files": ["runs/../../precious.parquet"]}
+            }
+        },
     ],
 )
 def test_what_is_written_down_names_nothing_outside(opened: Mirror, tmp_path: Path, changes: dict[str, Any]):

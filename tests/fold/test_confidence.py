@@ -37,7 +37,7 @@ def test_mad_is_that_of_the_standard_library(values: list[float]) -> None:
 
 
 def naive_score(runs: list[tuple[float, str]], direction: str) -> float | None:
-    """Compute the confidence as PROTOCOLS 6 says it."""
+    """Compute the confidence as protocols.md 6 says it."""
     measured = [metric for metric, status in runs if status != "crash"]
     kept = [metric for metric, status in runs if status == "keep"]
     if len(measured) < 3 or not kept or not (noise := naive_mad(measured)):

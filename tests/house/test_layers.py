@@ -43,12 +43,12 @@ EXPECTED = {
     ("ledger.reading.reader", "ledger.dialects.base"),
     ("ledger.reading.whole_log", "ledger.reading.reader"),
     ("ledger.mirror.ingest", "ledger.reading.reader"),
-    ("ledger.mirror.sync", "ledger.log.source"),
+    ("ledger.mirror.sync_one", "ledger.log.source"),
     ("ledger.exports", "ledger.exports.csv"),
     ("ledger.importing", "ledger.importing.results"),
     ("ledger.telling.findings", "ledger.reading.whole_log"),
-    ("ledger.cli.query", "ledger.mirror.views"),
-    ("ledger.cli.state", "ledger.fold.verdict"),
+    ("ledger.cli.commands.views", "ledger.mirror.views"),
+    ("ledger.cli.commands.status", "ledger.telling.status"),
     ("ledger.telling.status", "ledger.telling.sparkline"),
     ("ledger.report.data", "ledger.report.segment_spans"),
     ("ledger.serve.site", "ledger.report.data"),
@@ -59,22 +59,23 @@ EXPECTED = {
 
 FENCES = {
     "orjson": ("ledger.log.jsontext", "ledger.dialects.*", "ledger.exports.*", "ledger.telling.findings",
-               "ledger.cli.*", "ledger.mirror.copying", "ledger.mirror.foldtext"),
+               "ledger.cli.*", "ledger.mirror.postgres_copy", "ledger.mirror.foldtext"),
     "sqlalchemy": ("ledger.mirror.*", "migrations.*"),
     "alembic": ("ledger.mirror.engine", "migrations.*"),
     "tabulate": ("ledger.exports.grid",),
     "click": ("ledger.cli", "ledger.cli.*", "ledger.telling.findings"),
     "yaml": ("ledger.session.settings",),
     "portalocker": ("ledger.base.locks",),
-    "platformdirs": ("ledger.mirror.place",),
-    "psycopg": ("ledger.mirror.server", "ledger.mirror.servertypes"),
+    "platformdirs": ("ledger.mirror.location",),
+    "wcwidth": ("ledger.base.text",),
+    "psycopg": ("ledger.mirror.postgres", "ledger.mirror.postgres_types"),
     "jinja2": ("ledger.report.page",),
     "markupsafe": ("ledger.report.page",),
-    "mcp": ("ledger.mcp.server",),
-    "mcp_types": ("ledger.mcp.server", "ledger.mcp.desk", "ledger.mcp.answer"),
+    "mcp": ("ledger.mcp.stdio",),
+    "mcp_types": ("ledger.mcp.stdio", "ledger.mcp.handler", "ledger.mcp.replies"),
     "anyio": ("ledger.mcp.*",),
-    "jsonschema": ("ledger.mcp.desk",),
-    "waitress": ("ledger.serve.server",),
+    "jsonschema": ("ledger.mcp.handler",),
+    "waitress": ("ledger.serve.http",),
     "pyarrow": ("ledger.exports.lake.*",),
     "xlsxwriter": ("ledger.exports.workbook.*",),
 }  # fmt: skip
@@ -181,7 +182,8 @@ try:
 except SystemExit as done:
     assert done.code == 0, done.code
 assert {"orjson", "ledger.rules"} <= set(sys.modules)
-heavy = {"sqlalchemy", "alembic", "tabulate", "yaml", "platformdirs", "sqlite3", "psycopg"} & set(sys.modules)
+heavy = {"sqlalchemy", "alembic", "tabulate", "wcwidth", "yaml", "platformdirs", "sqlite3", "psycopg"}
+heavy &= set(sys.modules)
 sys.exit(", ".join(sorted(heavy)) or 0)
 """
 YAML = """

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ledger.exports import by_name as format_by_name
 from ledger.fold.segment import STATUSES
-from ledger.importing import KINDS, Asked, Imported, Source, read
-from ledger.importing.rows import WORDS
+from ledger.importing import KINDS, Imported, ImportOptions, TableFile, read
+from ledger.importing.run_rows import WORDS
 from ledger.mirror.views import by_name as view_by_name
 from tests.oracle import strategies
 from tests.oracle.encode import Record
@@ -48,13 +48,13 @@ def records(text: str) -> list[dict[str, Any]]:
 
 
 def imported(data: bytes, name: str = "results.tsv", **said: Any) -> list[dict[str, Any]]:
-    made = read(Source.of(name, data), Asked(**{"direction": "lower", **said}))
+    made = read(TableFile.of(name, data), ImportOptions(**{"direction": "lower", **said}))
     assert isinstance(made, Imported), made
     return records(made.data.decode())
 
 
 def faults(data: bytes, **said: Any) -> list[tuple[int, str]]:
-    made = read(Source.of("results.tsv", data), Asked(**{"direction": "lower", "metric": "m", **said}))
+    made = read(TableFile.of("results.tsv", data), ImportOptions(**{"direction": "lower", "metric": "m", **said}))
     assert not isinstance(made, Imported)
     return made
 
@@ -145,7 +145,9 @@ def test_quotes_count_around_a_whole_cell_only():
 
 
 def test_a_table_without_rows_is_told():
-    made = read(Source.of("results.tsv", b"commit\tm\tstatus\tdescription\r\n"), Asked(direction="lower", metric="m"))
+    made = read(
+        TableFile.of("results.tsv", b"commit\tm\tstatus\tdescription\r\n"), ImportOptions(direction="lower", metric="m")
+    )
     assert isinstance(made, Imported) and "the table has no rows, so the log has no runs" in made.notes
 
 
@@ -337,7 +339,7 @@ rows = st.lists(st.tuples(commits, numbers, numbers, st.sampled_from(STATUSES), 
 @given(drawn=rows)
 def test_the_mirror_shows_what_the_table_says(mirror: Mirror, folder: Path, drawn: list[tuple[str, ...]]) -> None:
     table = "\n".join(map("\t".join, [("commit", "m", "mem", "status", "description"), *drawn])).encode()
-    made = read(Source.of("results.tsv", table), Asked("lower"))
+    made = read(TableFile.of("results.tsv", table), ImportOptions("lower"))
     assert isinstance(made, Imported)
     path = write(folder, "imported", made.data)
     try:
@@ -387,7 +389,7 @@ LINES = b'path,line,kind,data\n/a,1,config,"{""type"":""config""}\n"\n'
 def test_whatever_the_bytes_there_is_a_log_or_a_reason(table: bytes, edits: list[tuple[int, int, bytes]]) -> None:
     for start, length, piece in edits:
         table = table[:start] + piece + table[start + length :]
-    made = read(Source.of("t.tsv", table), Asked("lower", "m"))
+    made = read(TableFile.of("t.tsv", table), ImportOptions("lower", "m"))
     if isinstance(made, list):
         most = len(re.split(rb"\r\n|\r|\n", table))
         assert made and all(0 < line <= most and reason for line, reason in made)
@@ -412,7 +414,7 @@ def test_a_log_comes_back_from_its_lines(mirror: Mirror, folder: Path, dialect: 
     path = write(folder, "whole", whole, run_json)
     try:
         mirror.sync(path)
-        assert read(Source.of("-", as_csv(mirror, "lines", path)), Asked()) == Imported(whole, [])
+        assert read(TableFile.of("-", as_csv(mirror, "lines", path)), ImportOptions()) == Imported(whole, [])
     finally:
         mirror.forget(path)
 
@@ -425,7 +427,7 @@ def test_a_damaged_log_comes_back_or_is_refused(
     path = write(folder, "damaged", *drawn)
     try:
         mirror.sync(path, quarantine=True)
-        made = read(Source.of("-", as_csv(mirror, "lines", path)), Asked())
+        made = read(TableFile.of("-", as_csv(mirror, "lines", path)), ImportOptions())
         assert isinstance(made, list) or made.data == drawn[0]
     finally:
         mirror.forget(path)
@@ -441,7 +443,7 @@ def test_runs_come_back_from_their_export(mirror: Mirror, folder: Path, drawn: l
     path = write(folder, "runs", lines(HEADER, *runs))
     try:
         mirror.sync(path)
-        made = read(Source.of("-", as_csv(mirror, "runs", path)), Asked("lower", "total_ms", "ms", "speed"))
+        made = read(TableFile.of("-", as_csv(mirror, "runs", path)), ImportOptions("lower", "total_ms", "ms", "speed"))
         if any(text.startswith("'") for *_, text in drawn) or isinstance(made, list):
             assert any(text.lstrip("'").startswith(tuple("=+-@")) for *_, text in drawn), made
         else:

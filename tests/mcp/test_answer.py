@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from mcp_types import TextContent
 
 from ledger.base.errors import LedgerError
-from ledger.mcp.answer import MOST_CHARACTERS, MOST_SAID, answer
-from ledger.mcp.child import MOST_BYTES, Ended, _Kept, _listen
-from ledger.mcp.desk import _batches, _sound, check
+from ledger.mcp.commands import MOST_BYTES, CommandResult, _Kept, _listen
+from ledger.mcp.handler import _batches, _sound, check
+from ledger.mcp.replies import MOST_CHARACTERS, MOST_SAID, answer
 from ledger.mcp.tools import BY_NAME
 from tests.support.mcp_client import refused, text
 from tests.support.mirroring import examples
@@ -32,7 +32,7 @@ VALUE = st.dictionaries(st.text(max_size=3), SMALL | LONG | MANY | st.lists(MANY
 @given(VALUE)
 def test_any_value_fits(value: dict[str, Any]):
     whole = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    result = answer("json", Ended(0, whole.encode("utf-8", "surrogatepass"), b"note"))
+    result = answer("json", CommandResult(0, whole.encode("utf-8", "surrogatepass"), b"note"))
     assert len(text(result)) <= MOST_CHARACTERS + MOST_SAID + 200
     if result.is_error:
         assert len(whole) > MOST_CHARACTERS
@@ -52,24 +52,24 @@ def test_other_statuses_than_0_and_1_are_refusals(gives: str):
         b"ledger: warning: first\nUsage: ledger x [OPTIONS]\nTry 'ledger x --help' for help.\n\nError: no such thing\n"
     )
     for code in (2, 130, -9):
-        assert refused(answer(gives, Ended(code, b"{}\n", err))) == "warning: first\nno such thing"
+        assert refused(answer(gives, CommandResult(code, b"{}\n", err))) == "warning: first\nno such thing"
         assert (
-            refused(answer(gives, Ended(code, b"{}\n", b"")))
+            refused(answer(gives, CommandResult(code, b"{}\n", b"")))
             == f"the command ended with status {code} and said nothing"
         )
-    assert not answer(gives, Ended(1, b"{}\n", err), 5).is_error
-    assert refused(answer(gives, Ended(1, b"", b"No module named ledger\n"))) == "No module named ledger"
+    assert not answer(gives, CommandResult(1, b"{}\n", err), 5).is_error
+    assert refused(answer(gives, CommandResult(1, b"", b"No module named ledger\n"))) == "No module named ledger"
 
 
 def test_a_long_text_is_cut_and_says_so():
-    result = answer("text", Ended(0, b"x" * (MOST_CHARACTERS + 5), b""))
+    result = answer("text", CommandResult(0, b"x" * (MOST_CHARACTERS + 5), b""))
     assert text(result) == "x" * MOST_CHARACTERS + "\n[… 5 more characters]" and result.structured_content is None
 
 
 def test_rows_that_were_cut_off_are_left_out():
-    result = answer("rows", Ended(0, b'{"a":1}\n{"a":2}\n{"a"', b"", cut=True), 5)
+    result = answer("rows", CommandResult(0, b'{"a":1}\n{"a":2}\n{"a"', b"", cut=True), 5)
     assert result.structured_content == {"rows": [{"a": 1}, {"a": 2}], "more": True}
-    assert refused(answer("json", Ended(0, b'{"logs":[', b"", cut=True))).startswith("the answer is too long")
+    assert refused(answer("json", CommandResult(0, b'{"logs":[', b"", cut=True))).startswith("the answer is too long")
 
 
 def test_a_stream_is_held_only_so_far():

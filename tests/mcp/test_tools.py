@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from ledger.cli import ledger as command_line
-from ledger.mcp.fields import positional
+from ledger.mcp.inputs import positional
 from ledger.mcp.tools import BY_NAME, LIMIT, LOG, TOOLS
 from ledger.rules import RULES
 from tests.support.cli import BAD, HEADER, SOUND, ledger, lines, log, run
@@ -50,7 +50,7 @@ def test_fields_are_the_options_of_the_command(tool: Any):
     options = {name: one for one in command.params if isinstance(one, click.Option) for name in one.opts}
     samples = {"string": "a", "integer": 1, "number": 1, "boolean": True, "array": ["b"], "object": {"c": 1}}
     behind = 0
-    for field in tool.fields:
+    for field in tool.inputs:
         if field.words is positional or (field is LOG and tool.positional_log):
             behind += 1
         elif field is not LIMIT:

@@ -12,11 +12,11 @@ import anyio.to_thread
 import pytest
 from mcp.client.client import Client
 
-from tests.loop.driving.test_interrupt import check_undone
+from tests.loop.measuring.test_interrupt import check_undone
 from tests.support.cli import COMMAND, environment, ledger, log
 from tests.support.mcp_client import connected, refused, talk, text
 from tests.support.project import IDENTITY, Project
-from tests.support.waiting import begun, gated, is_dead, twin, until
+from tests.support.waiting import begun, gated, hear_hang_ups, ignore_hang_ups, is_dead, twin, until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and process groups are POSIX")
 
@@ -126,7 +126,7 @@ def server(one: Project, **options: Any) -> "subprocess.Popen[bytes]":
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_server_and_what_it_runs(one: Project, number: int):
     call = {"id": 1, "method": "tools/call", "params": {"name": "run", "arguments": {"description": "x"}}}
-    with server(one) as at_work:
+    with server(one, preexec_fn=hear_hang_ups) as at_work:
         assert at_work.stdin is not None
         at_work.stdin.write(spoken(call))
         at_work.stdin.flush()
@@ -135,6 +135,20 @@ def test_a_signal_ends_the_server_and_what_it_runs(one: Project, number: int):
         assert at_work.wait(20) == 130
     assert not list(one.home.glob("ledger-*")), "the mirror of its own is left behind"
     check_undone(one)
+
+
+def test_a_hang_up_that_is_ignored_leaves_the_server_at_work(one: Project):
+    with server(one, preexec_fn=ignore_hang_ups) as at_work:
+        assert at_work.stdin is not None and at_work.stdout is not None
+        at_work.stdin.write(spoken())
+        at_work.stdin.flush()
+        assert json.loads(at_work.stdout.readline())["id"] == 0
+        at_work.send_signal(signal.SIGHUP)
+        at_work.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n")
+        at_work.stdin.flush()
+        assert json.loads(at_work.stdout.readline())["id"] == 1
+        at_work.stdin.close()
+        assert at_work.wait(20) == 0
 
 
 def test_standard_output_is_the_protocol_alone(one: Project):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.mirror import typed
+from ledger.mirror import adhoc
 from ledger.mirror.views import by_name
 from tests.support.cli import HEADER, assert_refused, interrupted, ledger, lines, log, run
 
@@ -79,10 +79,10 @@ def test_a_call_without_end_is_stopped_by_ctrl_c(mirrored: Path):
 
 
 def test_a_table_beyond_measure(mirrored: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(typed, "_MOST_HELD", 1000)
-    assert len(list(typed.held(iter([("x" * 100,)] * 3)))) == 3
+    monkeypatch.setattr(adhoc, "_MOST_HELD", 1000)
+    assert len(list(adhoc.held(iter([("x" * 100,)] * 3)))) == 3
     with pytest.raises(LedgerError, match="too large for a table"):
-        list(typed.held(iter([(1,)] * 6)))
+        list(adhoc.held(iter([(1,)] * 6)))
     tens = "WITH n(x) AS (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(0))"
     many = f"{tens} SELECT printf('%.*c', 90000000, 'x') FROM n"
     assert_refused(ledger(mirrored, "sql", many), "too large for a table")

@@ -19,9 +19,9 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 from ledger.mirror import schema
-from ledger.mirror.columns import COLUMNS, describe
-from ledger.mirror.metadata import metadata
-from ledger.mirror.questions import QUESTIONS, Question
+from ledger.mirror.canned_queries import CANNED_QUERIES, CannedQuery
+from ledger.mirror.column_docs import COLUMNS, describe
+from ledger.mirror.datasette import metadata
 from ledger.mirror.views import VIEWS, View
 from tests.support import deciding
 from tests.support.cli import HEADER, SAMPLES, environment, ledger, lines, log, run
@@ -116,7 +116,7 @@ def test_every_view_opens(view: View, site: Site, folder: Path):
     page, rows = site.page(f"mirror/{view.name}"), site.rows(view.name)
     with closing(sqlite3.connect(folder / "mirror.db")) as connection:
         (count,) = connection.execute(f"SELECT count(*) FROM {view.name}").fetchone()
-    asked = {question.name: question.doc for question in QUESTIONS}
+    asked = {question.name: question.doc for question in CANNED_QUERIES}
     assert count and len(rows) == (count if view.name in asked else min(count, 100))
     assert tuple(rows[0]) == view.columns
     text = unescape(page)
@@ -125,8 +125,8 @@ def test_every_view_opens(view: View, site: Site, folder: Path):
     assert "<script>x</script>" not in page and "<!--<script>" not in page
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
-def test_every_query_opens(question: Question, site: Site):
+@pytest.mark.parametrize("question", CANNED_QUERIES, ids=lambda question: question.name)
+def test_every_query_opens(question: CannedQuery, site: Site):
     page, rows = unescape(site.page(f"mirror/{question.name}")), site.rows(question.name)
     assert question.title in page and question.doc in page
     assert rows and all(f'<th class="col-{column}"' in page for column in rows[0])
@@ -139,8 +139,8 @@ def test_the_database_shows_views_and_queries_but_no_table(site: Site):
         *schema.metadata.tables, schema.VERSION_TABLE, "sqlite_sequence"
     }  # fmt: skip
     assert {view["name"] for view in held["views"]} == {view.name for view in VIEWS}
-    assert [query["name"] for query in held["queries"]] == [question.name for question in QUESTIONS]
-    assert all(question.title in page for question in QUESTIONS)
+    assert [query["name"] for query in held["queries"]] == [question.name for question in CANNED_QUERIES]
+    assert all(question.title in page for question in CANNED_QUERIES)
     assert "Experiment logs" in site.page("")
 
 
@@ -219,9 +219,9 @@ def test_every_column_is_described_and_no_other():
 
 
 def test_questions_are_named_apart_and_run_in_plain_sqlite(folder: Path):
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS)
+    assert len({question.name for question in CANNED_QUERIES}) == len(CANNED_QUERIES)
     with closing(sqlite3.connect(folder / "mirror.db")) as connection:
-        for question in QUESTIONS:
+        for question in CANNED_QUERIES:
             named = dict.fromkeys(re.findall(r":(\w+)", question.sql), "")
             assert all(f"`{name}`" in question.doc for name in named), question.name
             assert connection.execute(question.sql, named).fetchone() is not None, question.name

@@ -13,9 +13,9 @@ from sqlalchemy import event
 from ledger.base.errors import LedgerError
 from ledger.log.events import Event
 from ledger.log.source import Block
-from ledger.mirror import batch, store
-from ledger.mirror.batch import sync_logs
-from ledger.mirror.ingest import Ingestion, Outcome
+from ledger.mirror import store, sync_many
+from ledger.mirror.ingest import Ingestion, SyncOutcome
+from ledger.mirror.sync_many import sync_logs
 from ledger.reading.reader import Reader
 from tests.oracle import strategies
 from tests.oracle.encode import Record
@@ -59,11 +59,11 @@ def transactions(mirror: Mirror) -> list[None]:
     return begun
 
 
-def outcomes(mirror: Mirror, logs: list[Path], **options: Any) -> list[Outcome]:
+def outcomes(mirror: Mirror, logs: list[Path], **options: Any) -> list[SyncOutcome]:
     found = list(sync_logs(mirror.connection, logs, **options))
     assert [path for path, _ in found] == logs
-    assert all(isinstance(outcome, Outcome) for _, outcome in found)
-    return [outcome for _, outcome in found if isinstance(outcome, Outcome)]
+    assert all(isinstance(outcome, SyncOutcome) for _, outcome in found)
+    return [outcome for _, outcome in found if isinstance(outcome, SyncOutcome)]
 
 
 def segments(count: int, *, headers: int) -> bytes:
@@ -135,7 +135,7 @@ def test_small_ones_share_a_transaction(tmp_path: Path):
 
 def test_those_of_many_bytes_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     data = sound(20)
-    monkeypatch.setattr(batch, "_TOGETHER", 2 * len(data))
+    monkeypatch.setattr(sync_many, "_TOGETHER", 2 * len(data))
     logs = tree(tmp_path, {str(number): data for number in range(6)})
     with mirror_at(tmp_path / "mirror.db") as mirror:
         begun = transactions(mirror)
@@ -159,7 +159,7 @@ def test_one_that_is_rewritten_meanwhile_is_left_out_alone(tmp_path: Path, monke
         assert store.find(mirror.raw, logs[1]) is None
         for log in (logs[0], logs[2]):
             outcome = found[log]
-            assert isinstance(outcome, Outcome) and outcome.status == "new" and mirror.verify(log).ok
+            assert isinstance(outcome, SyncOutcome) and outcome.status == "new" and mirror.verify(log).ok
 
 
 def test_one_that_another_process_mirrors_meanwhile_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -167,7 +167,7 @@ def test_one_that_another_process_mirrors_meanwhile_stays_as_it_is(tmp_path: Pat
     add_all = store.add_all
     with mirror_at(tmp_path / "mirror.db") as mirror:
 
-        def overtaken(connection: Any, paths: Any) -> list[store.Session] | None:
+        def overtaken(connection: Any, paths: Any) -> list[store.StoredSession] | None:
             """Act as the other process would have, a moment before."""
             store.update(connection, store.add(connection, logs[1]))
             connection.commit()
@@ -184,7 +184,7 @@ def test_a_failure_leaves_nothing_of_a_group(tmp_path: Path, monkeypatch: pytest
     logs = tree(tmp_path, {name: sound(5, name=name) for name in "abc"})
     settle, settled = Ingestion.settle, []
 
-    def failing(self: Ingestion, status: str) -> Outcome:
+    def failing(self: Ingestion, status: str) -> SyncOutcome:
         settled.append(settle(self, status))
         if len(settled) == 2:
             raise OSError("gone")
@@ -220,7 +220,7 @@ def test_one_without_any_line_is_refused_alone(tmp_path: Path, quarantine: bool)
 
 
 def test_those_of_many_findings_do_not_wait_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(batch, "MOST_FOUND", 10)
+    monkeypatch.setattr(sync_many, "MOST_FOUND", 10)
     logs = tree(tmp_path, {str(number): sound(2) + b"\n" * 4 for number in range(6)})
     with mirror_at(tmp_path / "mirror.db") as mirror:
         begun = transactions(mirror)

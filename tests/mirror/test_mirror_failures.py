@@ -15,9 +15,9 @@ import pytest
 from ledger.base.errors import LedgerError
 from ledger.mirror import engine, schema, store
 from ledger.mirror.engine import open_reader, open_writer
+from ledger.mirror.proof import verify
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import sync_log
-from ledger.mirror.verify import verify
+from ledger.mirror.sync_one import sync_log
 from tests.support import cli
 from tests.support.mirroring import MORE, mirror_at
 

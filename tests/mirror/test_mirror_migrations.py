@@ -13,8 +13,8 @@ from alembic.script import ScriptDirectory
 from ledger.base.errors import LedgerError
 from ledger.mirror import engine, schema, store, views
 from ledger.mirror.engine import create, migrations_folder, open_reader, open_writer, upgrade
+from ledger.mirror.proof import verify
 from ledger.mirror.raw import Raw, driver
-from ledger.mirror.verify import verify
 from tests.mirror.old import make
 from tests.support.mirroring import mirror_at, plain
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.mirror import queries, typed, views
+from ledger.mirror import adhoc, queries, views
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import Place
+from ledger.mirror.location import Location
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import driver
 from tests.oracle import random_logs
@@ -25,7 +25,7 @@ VIEWS = ("sessions", "segments", "runs", "metrics", "best", "streaks", "compare"
 Row = dict[str, Any]
 
 
-def fill(place: Place, folder: Path) -> None:
+def fill(place: Location, folder: Path) -> None:
     """Mirror the samples and random logs of every protocol."""
     with mirror_at(place) as mirror:
         samples = Path(shutil.copytree(cli.SAMPLES, folder / "samples"))
@@ -38,7 +38,7 @@ def fill(place: Place, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def place(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Place:
+def place(new_mirror: Callable[[Path], Location], tmp_path_factory: pytest.TempPathFactory) -> Location:
     folder = tmp_path_factory.mktemp("mirror").resolve()
     made = new_mirror(folder)
     fill(made, folder)
@@ -46,7 +46,7 @@ def place(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="module")
-def mirror(place: Place) -> Iterator[Mirror]:
+def mirror(place: Location) -> Iterator[Mirror]:
     with mirror_at(place) as opened:
         yield opened
 
@@ -211,7 +211,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
         with pytest.raises(LedgerError, match="the database refused the statement"):
-            typed.select(driver(connection), statement)
+            adhoc.select(driver(connection), statement)
     assert state_of(path.parent) == before
 
 
@@ -228,7 +228,7 @@ def test_the_database_refuses_to_change(path: Path, statement: str) -> None:
 def test_the_database_answers_any_question(path: Path, statement: str) -> None:
     with open_reader(path) as connection:
         assert connection is not None
-        columns, rows = typed.select(driver(connection), statement)
+        columns, rows = adhoc.select(driver(connection), statement)
         assert columns and all(len(row) == len(columns) for row in rows)
 
 
@@ -255,3 +255,8 @@ def test_a_mirror_is_read_while_another_writes_it(path: Path, tmp_path: Path) ->
         for view in views.VIEWS:
             assert copy.rows(view.name) == original.rows(view.name)
         assert copy.raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_marks_within_quotes_are_none(mirror: Mirror):
+    found = mirror.raw.execute("""SELECT '?''?' AS "what?", '%s', CAST(? AS text)""", ("?",)).fetchone()
+    assert tuple(found) == ("?'?", "%s", "?")

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ledger.mirror import schema
-from ledger.mirror.place import Place
+from ledger.mirror.location import Location
 from ledger.reading import accepted
 from ledger.reading.side_files import side_file
 from ledger.reading.whole_log import read_log
@@ -24,7 +24,7 @@ TWO = BAD + lines(b'{"run":3,"metric":NaN,"status":"keep"}')
 
 
 @pytest.fixture
-def mirror(new_mirror: Callable[[Path], Place], tmp_path: Path) -> Iterator[Mirror]:
+def mirror(new_mirror: Callable[[Path], Location], tmp_path: Path) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path)) as opened:
         yield opened
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.mirror.pipe import Pipe, portions
-from ledger.mirror.place import Place
+from ledger.mirror.location import Location
+from ledger.mirror.writer_thread import WriterThread, statement_batches
 from tests.oracle import codex
 from tests.oracle.encode import Num, Style, lines
 from tests.support import cli
@@ -32,7 +32,7 @@ HISTORY = lines(codex.simulate(CONFIG, Num("10"), [codex.Step("try", Num(metric)
 
 
 @pytest.fixture(scope="module")
-def shared(new_mirror: Callable[[Path], Place], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
+def shared(new_mirror: Callable[[Path], Location], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mirror]:
     with mirror_at(new_mirror(tmp_path_factory.mktemp("mirror"))) as opened:
         yield opened
 
@@ -242,15 +242,17 @@ def test_logs_of_many_lengths_share_their_statements(
     """The driver keeps what it has prepared, and what was translated for a server is kept for good."""
     sent: set[str] = set()
 
-    def noting(run: Callable[[Pipe, str, Sequence[Any]], None]) -> Callable[[Pipe, str, Sequence[Any]], None]:
-        def note(pipe: Pipe, sql: str, values: Sequence[Any]) -> None:
+    def noting(
+        run: Callable[[WriterThread, str, Sequence[Any]], None],
+    ) -> Callable[[WriterThread, str, Sequence[Any]], None]:
+        def note(pipe: WriterThread, sql: str, values: Sequence[Any]) -> None:
             sent.add(sql)
             run(pipe, sql, values)
 
         return note
 
     for name in ("execute", "_run"):
-        monkeypatch.setattr(Pipe, name, noting(getattr(Pipe, name)))
+        monkeypatch.setattr(WriterThread, name, noting(getattr(WriterThread, name)))
     part = HEADER + a_run(1)
     for count in (tens + ones for tens in (32, 64, 96) for ones in (1, 2, 3, 4)):
         assert said(mirror, log, part * count, replace=True)[2] == count
@@ -262,7 +264,7 @@ def test_rows_are_cut_into_few_lengths_that_recur() -> None:
     most, seen = 2000, set()
     for count in range(5000):
         rows = [(number,) for number in range(count)]
-        parts = list(portions(rows, most))
+        parts = list(statement_batches(rows, most))
         assert [row for part in parts for row in part] == rows and len(parts) <= count // most + 3
         seen |= {len(part) for part in parts}
     assert max(seen) == most and len(seen) <= 2 * 31 + 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.log.source import find_logs
-from ledger.mirror import schema, store, twin
+from ledger.mirror import rederived, schema, store
 from tests.support import cli, deciding
 from tests.support.mirroring import Mirror, mirror_at, plain
 
@@ -42,7 +42,7 @@ def differing(mirror: Mirror) -> dict[str, int | None]:
 
 
 def test_what_is_untouched_is_proved(mirror: Mirror) -> None:
-    assert differing(mirror) == {} and twin.orphans(mirror.raw) == {}
+    assert differing(mirror) == {} and rederived.orphans(mirror.raw) == {}
     for table in schema.metadata.sorted_tables:
         assert mirror.raw.execute(f"SELECT count(*) FROM {table.name}").fetchone() != (0,), "no sample has such a row"
 
@@ -63,7 +63,7 @@ def test_no_cell_can_be_changed(tampered: Mirror, table: str, column: str, order
     )
     first = f"SELECT {key} FROM {table} ORDER BY {key.replace(',', f' {order},')} {order} LIMIT 1"
     tampered.raw.execute(f'UPDATE {table} SET "{column}" = {other} WHERE ({key}) = ({first})')
-    assert differing(tampered) or twin.orphans(tampered.raw)
+    assert differing(tampered) or rederived.orphans(tampered.raw)
 
 
 @pytest.mark.parametrize("table", [table.name for table in DERIVED])
@@ -72,7 +72,7 @@ def test_no_row_can_be_taken_away_or_doubled(tampered: Mirror, table: str) -> No
     names = [column.name for column in schema.metadata.tables[table].columns]
     others = ", ".join(f'"{name}" + 5000' if name == key else f'"{name}"' for name in names)
     tampered.raw.execute(f"INSERT INTO {table} SELECT {others} FROM {table} LIMIT 1")
-    assert len(differing(tampered)) == 1 and twin.orphans(tampered.raw) == {}
+    assert len(differing(tampered)) == 1 and rederived.orphans(tampered.raw) == {}
     tampered.raw.execute(f"DELETE FROM {table}")
     assert differing(tampered)
 

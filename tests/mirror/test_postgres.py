@@ -15,10 +15,10 @@ import pytest
 
 from ledger.base.address import for_others, without_password
 from ledger.base.errors import LedgerError
-from ledger.mirror import engine, origin, queries, schema, store, typed
-from ledger.mirror import server as server_module
+from ledger.mirror import adhoc, engine, origin, queries, schema, store
+from ledger.mirror import postgres as postgres_module
 from ledger.mirror.engine import open_reader
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import driver
 from ledger.mirror.views import VIEWS, by_name
@@ -35,7 +35,7 @@ def url(server: postgres.Postgres) -> str:
 
 @pytest.fixture
 def mirror(url: str) -> Iterator[Mirror]:
-    with mirror_at(mirror_path(url)) as opened:
+    with mirror_at(mirror_location(url)) as opened:
         yield opened
 
 
@@ -66,7 +66,7 @@ def own_name() -> Iterator[None]:
 def test_the_same_answers_as_from_a_file(tmp_path: Path, url: str) -> None:
     logs = sorted(path.resolve() for path in cli.SAMPLES.rglob("*.jsonl"))
     found = []
-    for place in (tmp_path / "mirror.db", mirror_path(url)):
+    for place in (tmp_path / "mirror.db", mirror_location(url)):
         with mirror_at(place) as mirror:
             for log in logs:
                 mirror.sync(log, quarantine=True)
@@ -128,7 +128,7 @@ def test_eight_at_once_lose_and_double_nothing(tmp_path: Path, server: postgres.
     assert [(process.returncode, err) for process, (_, err) in zip(started, said, strict=True)] == [(0, b"")] * 8
     assert sum(out.count(b"new ") for out, _ in said) == 200
     assert sum(out.count(b"unchanged ") for out, _ in said) == 7 * 200
-    with mirror_at(mirror_path(url)) as mirror:
+    with mirror_at(mirror_location(url)) as mirror:
         counts = [
             mirror.raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in ("session", "segment", "run", "run_metric", "segment_stat", "block", "metric_name")
@@ -247,8 +247,8 @@ def test_without_a_remote_the_machine_and_the_path_are_the_log(
     assert [one.path for one in store.lost(mirror.raw)] == [str(log)]
 
 
-def mirror_verify(mirror: Mirror) -> Callable[[store.Session], Any]:
-    from ledger.mirror.verify import verify
+def mirror_verify(mirror: Mirror) -> Callable[[store.StoredSession], Any]:
+    from ledger.mirror.proof import verify
 
     return lambda session: verify(mirror.raw, session)
 
@@ -299,10 +299,10 @@ def test_typed_sql_only_reads(url: str, tmp_path: Path) -> None:
     assert ran(tmp_path, url, "sync", cli.SAMPLES / "parser-speed").code == 0
     before = ran(tmp_path, url, "runs", "--format", "csv").out
     for statement in STATEMENTS:
-        with open_reader(mirror_path(url)) as connection:
+        with open_reader(mirror_location(url)) as connection:
             assert connection is not None
             with pytest.raises(LedgerError, match="the database refused the statement"):
-                list(typed.select(driver(connection), statement, 30)[1])
+                list(adhoc.select(driver(connection), statement, 30)[1])
     assert ran(tmp_path, url, "runs", "--format", "csv").out == before
     for statement in ("SELECT 1 AS one", "SELECT '50%' AS one;", "WITH a AS (SELECT 1 AS one) TABLE a -- so"):
         assert ran(tmp_path, url, "sql", statement, "--format", "csv").out.splitlines()[0] == "one"
@@ -333,7 +333,7 @@ def test_a_database_without_a_mirror_is_answered_emptily_and_one_of_somebody_els
     server: postgres.Postgres, tmp_path: Path
 ) -> None:
     url = server.database(filled=False)
-    note = f"note: there is no mirror at {show(mirror_path(url))} yet; run ledger sync\n"
+    note = f"note: there is no mirror at {show(mirror_location(url))} yet; run ledger sync\n"
     assert ran(tmp_path, url, "runs", "--format", "json") == (0, "[]\n", note)
     assert ran(tmp_path, url, "verify", "--all")[::2] == (2, note.replace("note", "ledger"))
     assert ran(tmp_path, url, "forget", "x", "--yes").code == 2
@@ -348,7 +348,7 @@ def test_creating_and_migrating_come_to_the_same(server: postgres.Postgres, tmp_
     dumps = []
     for way in (engine.create, engine.upgrade):
         url = server.database(filled=False)
-        made = server_module.engine(mirror_path(url), reading=False)  # type: ignore[arg-type]
+        made = postgres_module.engine(mirror_location(url), reading=False)  # type: ignore[arg-type]
         with made.connect() as connection:
             way(connection)
         made.dispose()
@@ -360,7 +360,7 @@ def test_creating_and_migrating_come_to_the_same(server: postgres.Postgres, tmp_
             words.remove("--restrict-key=x")
             done = subprocess.run(words, capture_output=True, text=True, check=True)
         dumps.append(done.stdout)
-        with mirror_at(mirror_path(url)) as mirror:
+        with mirror_at(mirror_location(url)) as mirror:
             assert mirror.sync(cli.log(tmp_path)).status == "new"
     assert dumps[0] == dumps[1] and dumps[0].count("CREATE VIEW") == len(VIEWS)
 
@@ -394,10 +394,10 @@ LOST = """
 import sys
 import psycopg
 from ledger.mirror.engine import open_writer
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
 from ledger.mirror.raw import driver
 url = sys.argv[1]
-with open_writer(mirror_path(url)) as connection:
+with open_writer(mirror_location(url)) as connection:
     own = driver(connection).connection
     with own.cursor() as cursor, cursor.copy("COPY side FROM STDIN") as copy:
         with psycopg.connect(url, autocommit=True) as other:
@@ -507,8 +507,7 @@ MANY = cli.lines(cli.HEADER, *(cli.run(number, number % 97, metrics={"mem": numb
 
 
 def test_a_server_killed_in_the_middle_of_a_sync_is_told_and_the_next_sync_completes(tmp_path: Path) -> None:
-    if (reason := postgres.why_not()) is not None:
-        pytest.skip(reason)
+    postgres.need()
     folder = tmp_path.resolve()
     with postgres.running(careless=False) as server:
         url = server.database()
@@ -533,11 +532,11 @@ def test_a_server_killed_in_the_middle_of_a_sync_is_told_and_the_next_sync_compl
             ), said
             if how == "all":
                 server.start()
-            with mirror_at(mirror_path(url)) as mirror:
+            with mirror_at(mirror_location(url)) as mirror:
                 assert [row["path"] for row in mirror.rows("sessions")] == [str(first)]
                 assert mirror.raw.execute("SELECT count(*) FROM run").fetchone()[0] == 3
         assert ran(folder, url, "sync", ".").code == 0
-        with mirror_at(mirror_path(url)) as mirror:
+        with mirror_at(mirror_location(url)) as mirror:
             assert mirror.verify(large).ok and mirror.rows("sessions", large)[0]["runs"] == 30_000
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
+from ledger.mirror.adhoc import TOO_LONG, select
 from ledger.mirror.engine import open_reader, open_writer
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
 from ledger.mirror.raw import driver
-from ledger.mirror.typed import TOO_LONG, select
 from tests.support import cli, postgres
 from tests.support.mirroring import mirror_at
 
@@ -40,7 +40,7 @@ def test_names_of_any_length_are_kept_once(url: str, tmp_path: Path) -> None:
         )
         for place in (1, 2)
     ]
-    for place in (tmp_path / "mirror.db", mirror_path(url)):
+    for place in (tmp_path / "mirror.db", mirror_location(url)):
         with mirror_at(place) as mirror:
             assert [mirror.sync(log).status for log in logs] == ["new", "new"]
             assert mirror.raw.execute("SELECT count(*) FROM metric_name").fetchone()[0] == 3
@@ -52,7 +52,7 @@ def test_a_path_as_long_as_the_system_allows_is_kept(url: str, tmp_path: Path) -
     folder = tmp_path.resolve()
     folder = folder.joinpath(*(long_name(number, 200) for number in range((3900 - len(str(folder))) // 201)))
     folder.mkdir(parents=True)
-    with mirror_at(mirror_path(url)) as mirror:
+    with mirror_at(mirror_location(url)) as mirror:
         log = cli.log(folder)
         assert (len(str(log)) > 3000, mirror.sync(log).status, mirror.sync(log).status) == (True, "new", "unchanged")
         assert mirror.verify(log).ok
@@ -62,7 +62,7 @@ def test_a_run_may_have_more_metrics_than_a_statement_takes_values(url: str, tmp
     log = cli.log(tmp_path, cli.lines(cli.HEADER, cli.run(1, 1, metrics={f"m{number}": 1 for number in range(66_000)})))
     done = cli.ledger(tmp_path, "sync", log, LEDGER_DB=url)
     assert (done.code, done.err) == (0, "")
-    with mirror_at(mirror_path(url)) as mirror:
+    with mirror_at(mirror_location(url)) as mirror:
         assert mirror.raw.execute("SELECT count(*) FROM run_metric").fetchone()[0] == 66_000
 
 
@@ -71,7 +71,7 @@ def test_a_writer_sees_what_it_waited_for_whatever_the_database_is_set_to(
 ) -> None:
     name = postgres.database_of(url)
     server.sql(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
-    with open_writer(mirror_path(url)) as connection, connection.begin():
+    with open_writer(mirror_location(url)) as connection, connection.begin():
         shown = driver(connection).execute("SHOW transaction_isolation").fetchone()
     assert shown == ("read committed",)
 
@@ -116,7 +116,7 @@ def test_typed_sql_gives_values_of_any_type(server: postgres.Postgres, url: str,
 
 
 def test_typed_sql_that_never_ends_is_stopped_though_each_answer_is_quick(url: str) -> None:
-    with open_reader(mirror_path(url)) as connection:
+    with open_reader(mirror_location(url)) as connection:
         assert connection is not None
         rows = select(driver(connection), "SELECT generate_series(1, 1000000000)", 0.5)[1]
         with pytest.raises(LedgerError, match=TOO_LONG):
@@ -158,7 +158,7 @@ def test_what_is_nearly_past_every_double_is_computed_as_in_a_file(url: str, tmp
     header, found = {**cli.HEADER, "bestDirection": "higher"}, []
     records = [[header, *(cli.run(place, value) for place, value in enumerate(edge, 1))] for edge in EDGES]
     log = cli.log(tmp_path.resolve(), cli.lines(*chain.from_iterable(records)))
-    for place in (tmp_path / "mirror.db", mirror_path(url)):
+    for place in (tmp_path / "mirror.db", mirror_location(url)):
         with mirror_at(place) as mirror:
             assert mirror.sync(log).status == "new" and mirror.verify(log).ok
             found.append([repr(mirror.rows(view)) for view in ("segments", "runs", "best")])

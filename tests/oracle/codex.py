@@ -1,4 +1,4 @@
-"""Simulate a codex controller, so that its histories hold every replay rule of PROTOCOLS section 4."""
+"""Simulate a codex controller, so that its histories hold every replay rule of protocols.md 4."""
 
 from __future__ import annotations
 

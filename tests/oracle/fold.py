@@ -1,4 +1,4 @@
-"""Compute a sound log's views and verdict, slowly and obviously, from PROTOCOLS sections 2 to 6.
+"""Compute a sound log's views and verdict, slowly and obviously, from protocols.md 2-6.
 
 Nothing here is shared with the package: stdlib JSON, exact decimals, one pass of plain Python a question.
 """

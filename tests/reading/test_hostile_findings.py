@@ -8,7 +8,7 @@ import pytest
 from ledger.base.errors import LedgerError
 from ledger.merge.side import read_side
 from ledger.mirror import ingest
-from ledger.mirror.ahead import read_ahead
+from ledger.mirror.prefetch import prefetch
 from ledger.reading import reader
 from ledger.reading import whole_log as logs
 from ledger.repair.carried_out import carry_out
@@ -53,10 +53,10 @@ def test_repair_and_merge_see_what_is_not_listed(tmp_path: Path, monkeypatch: py
 
 
 def test_the_mirror_has_every_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ledger.mirror.ahead.MOST_FOUND", 3)
+    monkeypatch.setattr("ledger.mirror.prefetch.MOST_FOUND", 3)
     path = log(tmp_path, lines(HEADER, *[b""] * 10, run(1, 1)))
     with mirror_at(tmp_path / "mirror.db") as mirror:
-        ahead = read_ahead(path, None)
+        ahead = prefetch(path, None)
         assert ahead is None  # a log with many findings is not read before its transaction
         assert mirror.sync(path).status == "new"
         assert len(mirror.rows("findings")) == 10

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ledger.mirror.place import mirror_path, show
+from ledger.mirror.location import mirror_location, show
 from tests.support import cli
 
 
@@ -25,4 +25,4 @@ def rows(folder: Path, *arguments: object) -> list[dict[str, Any]]:
 
 def note(folder: Path) -> str:
     """Say what is said where there is no mirror yet."""
-    return f"note: there is no mirror at {show(mirror_path(cli.mirror_of(folder)))} yet; run ledger sync\n"
+    return f"note: there is no mirror at {show(mirror_location(cli.mirror_of(folder)))} yet; run ledger sync\n"

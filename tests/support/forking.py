@@ -209,7 +209,7 @@ def _end(code: object) -> None:
 if __name__ == "__main__":
     import ledger.cli
 
-    for found in pkgutil.iter_modules(ledger.cli.__path__, "ledger.cli."):
+    for found in pkgutil.walk_packages(ledger.cli.__path__, "ledger.cli."):
         importlib.import_module(found.name)
     for library in LIBRARIES:
         with contextlib.suppress(ImportError):

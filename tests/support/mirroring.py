@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Connection
 
 from ledger.mirror import queries, schema, store, views
-from ledger.mirror.batch import sync_logs
 from ledger.mirror.engine import open_writer
-from ledger.mirror.ingest import Outcome
-from ledger.mirror.place import Place
+from ledger.mirror.ingest import SyncOutcome
+from ledger.mirror.location import Location
+from ledger.mirror.proof import Proof, verify
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import ingest_stored, sync_log
-from ledger.mirror.verify import Proof, verify
+from ledger.mirror.sync_many import sync_logs
+from ledger.mirror.sync_one import ingest_stored, sync_log
 
 MORE = int(os.environ.get("LEDGER_EXAMPLES", "1"))
 """How many times as many examples the property tests draw; past 1 they are new ones each time."""
@@ -47,14 +47,14 @@ class Mirror:
         if isinstance(self.raw, sqlite3.Connection):
             self.raw.execute("PRAGMA synchronous = OFF")  # no test here pulls the plug
 
-    def sync(self, log: Path, **options: Any) -> Outcome:
+    def sync(self, log: Path, **options: Any) -> SyncOutcome:
         return sync_log(self.connection, log, **options)
 
     def sync_many(self, *logs: Path, **options: Any) -> None:
         for _, outcome in sync_logs(self.connection, logs, **options):
-            assert isinstance(outcome, Outcome)
+            assert isinstance(outcome, SyncOutcome)
 
-    def session(self, log: Path) -> store.Session:
+    def session(self, log: Path) -> store.StoredSession:
         found = store.find(self.raw, log)
         assert found is not None, log
         return found
@@ -125,7 +125,7 @@ _IDS = ("last_decided", "baseline_id", "best_id")
 
 
 @contextmanager
-def mirror_at(path: Place) -> Iterator[Mirror]:
+def mirror_at(path: Location) -> Iterator[Mirror]:
     """Open a mirror for writing; it is made if there is none."""
     with open_writer(path) as connection:
         yield Mirror(connection)

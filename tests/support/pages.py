@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 from tests.support.cli import ROOT, SAMPLES, environment
 
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *DOCS]
+"""Every page of the project."""
 README = (ROOT / "README.md").read_text("utf-8")
 WALK = "A loop in five minutes"
 """The section of the README from init to a stopped loop."""

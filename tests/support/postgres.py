@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from ledger.mirror.engine import open_writer
-from ledger.mirror.place import mirror_path
+from ledger.mirror.location import mirror_location
+from tests.support.programs import lack
 
 USER = "keeper"
 """The role that owns the tests' databases. It needs no password; the role `guarded` does."""
@@ -24,13 +27,17 @@ _SETTINGS = (
     "shared_buffers=32MB",
     "unix_socket_permissions=0777",
 )
+_PLACES = ("usr/lib/postgresql/*/bin", "opt/homebrew/opt/postgresql@*/bin", "usr/local/opt/postgresql@*/bin")
+"""Where Debian and Homebrew keep the servers' programs, one folder a version."""
+
 _CARELESS = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
 
 
 def programs() -> Path | None:
     """Find the folder of the server's programs; None if there is none."""
     found = shutil.which("pg_ctl")
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    places = [path for pattern in _PLACES for path in Path("/").glob(pattern)]
+    places.sort(key=lambda path: int(path.parent.name.rpartition("@")[2]), reverse=True)
     folders = [*([Path(found).resolve().parent] if found else []), *places]
     return next((one for one in folders if (one / "initdb").exists() and (one / "postgres").exists()), None)
 
@@ -40,10 +47,18 @@ def why_not() -> str | None:
     if os.name == "nt":
         return "unix sockets are needed"
     if programs() is None:
-        return "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+        return "PostgreSQL is not installed; scripts/system installs it"
     if os.geteuid() == 0 and _owner() is None:
         return "PostgreSQL does not run as root, and there is no user postgres or nobody"
     return None
+
+
+def need() -> None:
+    """Skip the test that is running where no server can be had."""
+    if programs() is None:
+        lack("pg_ctl")
+    if (reason := why_not()) is not None:
+        pytest.skip(reason)
 
 
 def _owner() -> pwd.struct_passwd | None:
@@ -127,7 +142,7 @@ class Postgres:
         if filled and not self._filled:
             self._filled = True
             self.sql("CREATE DATABASE filled TEMPLATE template0")
-            with open_writer(mirror_path(self.url("filled"))):
+            with open_writer(mirror_location(self.url("filled"))):
                 pass
         template = "filled" if filled else "template0"
         self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")

@@ -31,11 +31,6 @@ _SETTING = {
 SHELLS = tuple(_START)
 
 
-def missing(shell: str) -> bool:
-    """Tell whether a shell is not installed."""
-    return shutil.which(shell) is None
-
-
 class Shell:
     """A shell at a terminal of its own, in a folder; `seen` is all that it wrote there."""
 

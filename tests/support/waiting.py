@@ -1,6 +1,7 @@
 """Wait for what another process does, and look at processes, in the tests of loops at work."""
 
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -29,6 +30,16 @@ def twin(template: Project, folder: Path) -> Project:
     made = Project(folder.resolve(), template.dialect)
     made.git("status")  # git looks at the files anew
     return made
+
+
+def hear_hang_ups() -> None:
+    """Make a hang-up end a process that is about to start: under nohup all that the tests start ignore it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def ignore_hang_ups() -> None:
+    """Make a process that is about to start ignore a hang-up, as nohup does."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def until(done: Callable[[], object], what: str) -> None:

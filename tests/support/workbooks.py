@@ -1,6 +1,5 @@
 """Export workbooks with the real command, and open them again with openpyxl."""
 
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -8,14 +7,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import openpyxl
-import pytest
 from openpyxl.utils.escape import unescape
 
 from tests.support.cli import ledger
+from tests.support.programs import need, needs
 
 Row = dict[str, Any]
-OFFICE = shutil.which("soffice")
-needs_office = pytest.mark.skipif(OFFICE is None, reason="LibreOffice (soffice) is not installed")
+needs_office = needs("soffice")
 
 _EVERY_SHEET = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
 
@@ -65,10 +63,9 @@ def chart_xml(path: Path) -> list[str]:
 
 def converted(path: Path, folder: Path, kind: str = _EVERY_SHEET) -> None:
     """Have LibreOffice convert a workbook, which it must do without complaint."""
-    assert OFFICE is not None
     profile = (folder / "profile").as_uri()
     command = [
-        OFFICE,
+        need("soffice"),
         "--headless",
         f"-env:UserInstallation={profile}",
         "--convert-to",

@@ -19,7 +19,7 @@ _IGNORED = (NAME, LOCK, ".DS_Store")
 _NAMES = frozenset(view.name for view in VIEWS)
 
 
-class Held(NamedTuple):
+class SessionFiles(NamedTuple):
     """Say what the files hold of a session: its content when it was read, and whether its last line was unfinished.
 
     `lines` counts those that are held. `size` is in bytes.
@@ -34,7 +34,7 @@ class Held(NamedTuple):
     files: tuple[str, ...]
 
 
-class Shelf(NamedTuple):
+class ViewFiles(NamedTuple):
     """Hold what there is of a view: its columns, whose each folder is, and its files; those of sessions are theirs.
 
     `revision` is the schema of the mirror whose rows they hold: another one may have derived other rows.
@@ -44,14 +44,14 @@ class Shelf(NamedTuple):
     columns: list[str]
     folders: dict[str, str | None]
     files: list[str]
-    sessions: dict[str, Held]
+    sessions: dict[str, SessionFiles]
 
     def all_files(self) -> set[str]:
         """Give every file of the view."""
         return {*self.files, *(file for held in self.sessions.values() for file in held.files)}
 
 
-def read(lake: Path) -> dict[str, Shelf]:
+def read(lake: Path) -> dict[str, ViewFiles]:
     """Read what is in the folder, by view; an empty folder is one with nothing in it.
 
     Raises LedgerError for a folder, or a file in it, that no export made.
@@ -65,25 +65,25 @@ def read(lake: Path) -> dict[str, Shelf]:
         held = load(path.read_text("utf-8"))
         if held["version"] != VERSION:
             raise LedgerError(f"{show_path(path)} was written by another version of ledger; export to a new folder")
-        return {name: _shelf(value) for name, value in held["views"].items() if name in _NAMES}
+        return {name: _view_files(value) for name, value in held["views"].items() if name in _NAMES}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise LedgerError(f"{show_path(path)} is damaged; remove its folder, and export again") from None
 
 
-def _shelf(value: dict[str, Any]) -> Shelf:
+def _view_files(value: dict[str, Any]) -> ViewFiles:
     """Read a view's part; raise ValueError if what it names, which may be removed, is not of the folder's own."""
-    sessions = {key: Held(**{**held, "files": tuple(held["files"])}) for key, held in value["sessions"].items()}
-    shelf = Shelf(value["revision"], value["columns"], dict(value["folders"]), list(value["files"]), sessions)
-    if not all(paths.is_ours(file, _NAMES) for file in shelf.all_files()):
+    sessions = {key: SessionFiles(**{**held, "files": tuple(held["files"])}) for key, held in value["sessions"].items()}
+    made = ViewFiles(value["revision"], value["columns"], dict(value["folders"]), list(value["files"]), sessions)
+    if not all(paths.is_ours(file, _NAMES) for file in made.all_files()):
         raise ValueError
-    return shelf
+    return made
 
 
-def save(lake: Path, shelves: dict[str, Shelf]) -> None:
+def save(lake: Path, held: dict[str, ViewFiles]) -> None:
     """Write down what is in the folder, in one step."""
     views = {
-        name: {**shelf._asdict(), "sessions": {key: held._asdict() for key, held in shelf.sessions.items()}}
-        for name, shelf in shelves.items()
+        name: {**view._asdict(), "sessions": {key: session._asdict() for key, session in view.sessions.items()}}
+        for name, view in held.items()
     }
     temporary = lake / f"{NAME}.tmp"
     with temporary.open("wb") as file:
@@ -93,9 +93,9 @@ def save(lake: Path, shelves: dict[str, Shelf]) -> None:
     temporary.replace(lake / NAME)
 
 
-def sweep(lake: Path, shelves: dict[str, Shelf]) -> None:
+def sweep(lake: Path, held: dict[str, ViewFiles]) -> None:
     """Remove what an export that was interrupted left behind. Raises LedgerError, before that, for anything foreign."""
-    known = {file for shelf in shelves.values() for file in shelf.all_files()}
+    known = {file for view in held.values() for file in view.all_files()}
     left = []
     for file in _files(lake):
         if file in known or file in _IGNORED:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ledger.exports.lake.columns import Layout, batch
+from ledger.exports.lake.layout import ViewLayout, batch
 from ledger.exports.lake.paths import Folders
 
 GROUP_ROWS = 128 * 1024
@@ -31,7 +31,7 @@ class Staged(NamedTuple):
         self.temporary.replace(lake / self.name)
 
 
-def stage(lake: Path, layout: Layout, folders: Folders, rows: Iterable[Sequence[Any]], name: str) -> list[Staged]:
+def stage(lake: Path, layout: ViewLayout, folders: Folders, rows: Iterable[Sequence[Any]], name: str) -> list[Staged]:
     """Write rows to files that are called `name`, those of a metric together; they have to come together.
 
     Nothing is left of them if one of them cannot be written.
@@ -48,7 +48,7 @@ def stage(lake: Path, layout: Layout, folders: Folders, rows: Iterable[Sequence[
     return staged
 
 
-def stage_empty(lake: Path, layout: Layout, folders: Folders, name: str) -> Staged:
+def stage_empty(lake: Path, layout: ViewLayout, folders: Folders, name: str) -> Staged:
     """Write a file without a row, where a view has none: readers find its columns, and that there is something."""
     staged = _file(lake, layout.name if layout.key is None else f"{layout.name}/{folders.of(None)}", name)
     _write(staged.temporary, layout.schema, ())
@@ -61,7 +61,7 @@ def _file(lake: Path, place: str, name: str) -> Staged:
 
 
 def _parted(
-    layout: Layout, folders: Folders, rows: Iterable[Sequence[Any]]
+    layout: ViewLayout, folders: Folders, rows: Iterable[Sequence[Any]]
 ) -> Iterator[tuple[str, Iterable[Sequence[Any]]]]:
     if layout.key is None:
         ahead = iter(rows)

@@ -10,8 +10,8 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from ledger.base.numbers import SAFE_INTEGER
+from ledger.exports.workbook.allowed_text import label
 from ledger.exports.workbook.sheet import Styles, put_text
-from ledger.exports.workbook.text import label
 
 MAX_CHARTS = 100
 """Charts in a workbook: those of the sessions with the latest runs."""
@@ -27,7 +27,7 @@ _ROWS = 20
 _GREY, _GREEN, _BLUE = "#9AA3AD", "#1A7F43", "#2F6FDE"
 
 
-class Span(NamedTuple):
+class RowSpan(NamedTuple):
     """Say where consecutive runs of one segment stand: rows from 0 of a sheet, both ends included."""
 
     sheet: str
@@ -52,7 +52,7 @@ class Track:
     """Follow the runs of one session as they are written."""
 
     def __init__(self) -> None:
-        self.spans: list[Span] = []
+        self.spans: list[RowSpan] = []
 
     def note(self, sheet: str, row: int, segment: int, run: Any, measured: bool) -> None:
         """Take the next run, at this row; run numbers that no cell can hold as one never count as rising."""
@@ -60,11 +60,11 @@ class Track:
         number = run if whole else 0
         last = self.spans[-1] if self.spans else None
         if last is None or (last.sheet, last.segment) != (sheet, segment):
-            self.spans.append(Span(sheet, row, row, segment, number, number, whole, int(measured)))
+            self.spans.append(RowSpan(sheet, row, row, segment, number, number, whole, int(measured)))
         else:
             rising = last.rising and whole and number > last.last_run
             count = last.measured + measured
-            self.spans[-1] = Span(sheet, last.first, row, segment, last.first_run, number, rising, count)
+            self.spans[-1] = RowSpan(sheet, last.first, row, segment, last.first_run, number, rising, count)
 
     def plot(self, session: Mapping[str, Any], goals: Mapping[int, Goal]) -> Iterator["Plot"]:
         """Give the session's chart, of what was measured last; none where nothing was."""
@@ -82,7 +82,7 @@ class Plot(NamedTuple):
     path: str
     last_at: str | None
     goal: Goal
-    spans: tuple[Span, ...]
+    spans: tuple[RowSpan, ...]
     left_out: int
 
     @property
@@ -105,9 +105,9 @@ class Plot(NamedTuple):
         return " | ".join(parts)
 
 
-def choose(spans: Sequence[Span]) -> tuple[tuple[Span, ...], int]:
+def choose(spans: Sequence[RowSpan]) -> tuple[tuple[RowSpan, ...], int]:
     """Take the last spans that a chart can bear, and count the runs before them."""
-    chosen: list[Span] = []
+    chosen: list[RowSpan] = []
     room, left_out = MAX_POINTS, 0
     for span in reversed(spans):
         count = span.last - span.first + 1
@@ -172,7 +172,7 @@ def _insert(book: Workbook, page: Worksheet, row: int, plot: Plot, places: Place
     page.insert_chart(row, 0, chart, {"description": f"The metric of each run of session {plot.key}, and the best"})
 
 
-def _series(spans: Sequence[Span], places: Places) -> Iterator[tuple[str, int, Span, dict[str, Any]]]:
+def _series(spans: Sequence[RowSpan], places: Places) -> Iterator[tuple[str, int, RowSpan, dict[str, Any]]]:
     """Lay out a chart's series: points over as many segments as lie together, a line for each segment."""
     whole = list(_joined(spans))
     points = (
@@ -192,9 +192,9 @@ def _dot(kind: str, size: int, colour: str) -> dict[str, Any]:
     return {"line": {"none": True}, "marker": {"type": kind, "size": size, "fill": ink, "border": ink}}
 
 
-def _joined(spans: Sequence[Span]) -> Iterator[Span]:
+def _joined(spans: Sequence[RowSpan]) -> Iterator[RowSpan]:
     """Join spans that follow each other in one sheet."""
-    held: Span | None = None
+    held: RowSpan | None = None
     for span in spans:
         if held is not None and (held.sheet, held.last + 1) == (span.sheet, span.first):
             held = held._replace(last=span.last)

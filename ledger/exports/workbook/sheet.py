@@ -9,8 +9,8 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from ledger.base.numbers import SAFE_INTEGER
-from ledger.exports.cells import is_formula
-from ledger.exports.workbook.text import clean
+from ledger.exports.cell_text import is_formula
+from ledger.exports.workbook.allowed_text import clean
 
 MAX_ROWS = 1_048_576
 """The rows of a sheet, its header included; Excel opens no more."""

@@ -1,4 +1,4 @@
-"""The agent of a loop: any command that edits code, told by its brief, answering in a file (PROTOCOLS 7)."""
+"""The agent of a loop: any command that edits code, told by its brief, answering in a file (protocols.md 7)."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (PROTOCOLS 7)."""
+"""`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (protocols.md 7)."""
 
 import time
 from collections.abc import Callable
@@ -7,22 +7,23 @@ from typing import NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.times import now_ms
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
 from ledger.fold.verdict import Verdict
 from ledger.loop.by_hand import Appended
 from ledger.loop.driving import agent as agents
 from ledger.loop.driving import hooks
 from ledger.loop.driving.background import Registration, stop_asked
 from ledger.loop.driving.ending import Ending, close, closed
-from ledger.loop.driving.interrupt import Wish
 from ledger.loop.iteration import journal, preconditions, protected
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.experiment import Say
 from ledger.loop.iteration.scope import find as find_scope
+from ledger.loop.measuring.interrupt import Wish
 from ledger.loop.project import Project
 from ledger.session import messages
 from ledger.session.files import Session
 from ledger.session.history import sound
-from ledger.session.new_records import next_run
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 from ledger.telling.brief import brief
@@ -80,7 +81,7 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
             return close(session, history, over, verdict, ears.say)
         place.check()
         preconditions.check_repository(session, history, git)
-        if history.state.current().best is None and history.state.dialect != "codex":
+        if history.state.current().best is None and not policy_of(history.state).measured_start:
             _baseline(project, plan, ears, watch)
             continue
         idle = 0 if _turn(project, plan, verdict, ears, watch) else idle + 1
@@ -153,8 +154,10 @@ def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Ears, wat
     if problem:
         ears.say(problem)
         messages.add(session, "loop", problem)
-    if history.state.dialect == "codex":
-        wishes = wishes._replace(keep_equal="", discard="")
+    if "keep_equal" in (lacks := policy_of(history.state).lacks):
+        wishes = wishes._replace(keep_equal="")
+    if "discard" in lacks:
+        wishes = wishes._replace(discard="")
     limits = Limits(plan.max_iterations, scope)
     _attempt(project, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
     return True

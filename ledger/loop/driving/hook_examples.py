@@ -1,4 +1,4 @@
-"""The example hooks that come with the program: scripts to start from, one for each pattern (PROTOCOLS 7)."""
+"""The example hooks that come with the program: scripts to start from, one for each pattern (protocols.md 7)."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.loop.driving.hooks import STAGES
-from ledger.session.files import AUTO_FOLDER, FLAT, Session
+from ledger.session.files import Session
 
 FOLDER = Path(__file__).with_name("examples")
 
@@ -44,8 +44,7 @@ def install(session: Session, example: Example) -> Path:
 
     Raises LedgerError if the stage has a hook, in either of the folders that hooks are looked for in.
     """
-    folder = "autoresearch.hooks" if session.layout == FLAT else f"{AUTO_FOLDER}/hooks"
-    target, there = session.folder / folder / f"{example.stage}.sh", session.hook(example.stage)
+    target, there = session.folder / session.layout.hooks / f"{example.stage}.sh", session.hook(example.stage)
     if (taken := next((path for path in (there, target) if os.path.lexists(path)), None)) is not None:
         raise LedgerError(
             f"{show_path(taken)} is there already and stays as it is;"

@@ -1,4 +1,4 @@
-"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent something (PROTOCOLS 7).
+"""Hooks: scripts of the session, run before and after each iteration, that may tell the agent things (protocols.md 7).
 
 A hook gets one JSON line on its standard input, and the log's path in `LEDGER_LOG`.
 """
@@ -15,12 +15,13 @@ from ledger.base.files import append, create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run, stamp
 from ledger.log.events import Run
 from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.new_records import next_run, stamp
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")
@@ -74,11 +75,11 @@ def payload(session: Session, history: History, stage: str) -> bytes:
 def _entry(history: History, last: Run) -> str:
     """Give a run's whole entry: verbatim, or in the other protocols with the keys that hooks know on top."""
     state, line = history.state, history.line(last).removeprefix(BOM).strip(WHITE)
-    if state.dialect == "autoresearch":
+    if policy_of(state).has_hook_records:
         return line.decode()  # a record that was read as a run is one object of sound JSON
     entry: dict[str, Any] = decode(line).value
     known = {"run": last.run, "status": last.status, "metric": last.metric, "description": last.description or ""}
-    if state.dialect == "state-protocol":
+    if last.run in state.results:
         known["decision"] = state.results[last.run].action
     return dump({**entry, **known})
 
@@ -152,7 +153,7 @@ def _problem(session: Session, path: Path, finished: Finished, output: "_Output"
 
 
 def _log(session: Session, history: History, record: Mapping[str, Any]) -> None:
-    if history.state.dialect == "autoresearch":
+    if policy_of(history.state).has_hook_records:
         with writing(history) as pen:
             pen.append(record)
         return

@@ -1,4 +1,4 @@
-"""`ledger run`: one iteration on the working tree, from the verdict to the last check (PROTOCOLS 7)."""
+"""`ledger run`: one iteration on the working tree, from the verdict to the last check (protocols.md 7)."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.locks import locked
 from ledger.base.times import now_ms
+from ledger.dialects import policy_of
 from ledger.log.jsontext import decode, dump
 from ledger.loop.by_hand import Appended
 from ledger.loop.git.repository import Git
@@ -18,7 +19,6 @@ from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.project import Project
 from ledger.session.history import History, secondary_names, sound
-from ledger.session.new_records import next_run
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 
@@ -26,8 +26,6 @@ LOCK, REPOSITORY_LOCK = "run.lock", "ledger.lock"
 PATIENCE = 1.0
 """Seconds for those who only look whether a run is under way."""
 BASELINE = "baseline"
-
-_CODEX_LACKS = ("keep_equal", "discard", "max_regress")
 
 
 class Limits(NamedTuple):
@@ -114,7 +112,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener
         git.unstage()  # what was staged is a change like any other; a file staged and gone again is none
     if not (paths := preconditions.changed(step.session, git)):
         raise LedgerError("nothing was changed but the index: edit the code in scope first")
-    if history.state.dialect != "codex" and history.state.current().best is None:
+    if not policy_of(history.state).measured_start and history.state.current().best is None:
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
         _baseline(step, wishes.repeat, paths)
         _check(step, limits)
@@ -123,8 +121,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener
 
 
 def _begun(step: Step, wishes: dict[str, object], paths: list[str], *, baseline: bool = False) -> Journal:
-    state = step.history.state
-    number = state.replay.iterations[0] + 1 if state.dialect == "codex" else next_run(state)
+    number = policy_of(step.history.state).next_number(step.history.state)
     base, branch = step.git.head() or "", step.git.branch() or ""
     return Journal(number, branch, base, paths, wishes, baseline).save(step.session)
 
@@ -132,8 +129,8 @@ def _begun(step: Step, wishes: dict[str, object], paths: list[str], *, baseline:
 def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
     """Measure the tree as HEAD has it; files `beside` it are put away meanwhile."""
     state = step.history.state
-    if state.dialect == "codex":
-        raise LedgerError("a codex run has its baseline from ledger init")
+    if policy_of(state).measured_start:
+        raise LedgerError(f"a {state.dialect} run has its baseline from ledger init")
     if state.current().best is not None:
         raise LedgerError(
             f"the segment has its baseline, run {state.current().baseline_run}; ledger init opens a new one"
@@ -157,12 +154,13 @@ def _check_wishes(history: History, wishes: Wishes) -> None:
     state = history.state
     if decode(dump({"deeper": {"than": {"any": dict(wishes.asi)}}}).encode()).notes:
         raise LedgerError("the asi cannot be logged: it nests too deeply, or has a number that no log can hold")
-    if state.dialect == "codex":
-        if wishes.repeat > 1:
-            raise LedgerError("a codex trial is measured once: --repeat is for the other protocols")
-        if lacking := [name.replace("_", "-") for name in _CODEX_LACKS if getattr(wishes, name)]:
-            raise LedgerError(f"a codex history has no place for --{', --'.join(lacking)}: only better trials are kept")
-        return
+    policy = policy_of(state)
+    if wishes.repeat > 1 and not policy.repeats:
+        raise LedgerError(f"a {policy.name} trial is measured once: --repeat is for the other protocols")
+    if lacking := [name.replace("_", "-") for name in policy.lacks if getattr(wishes, name)]:
+        raise LedgerError(
+            f"a {policy.name} history has no place for --{', --'.join(lacking)}: only better trials are kept"
+        )
     known = secondary_names(history)
     unknown = [name for name in wishes.max_regress if name not in known]
     if unknown:

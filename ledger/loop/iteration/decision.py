@@ -1,14 +1,14 @@
-"""Keep or discard: what one measured change came to (PROTOCOLS 7)."""
+"""Keep or discard: what one measured change came to (protocols.md 7)."""
 
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import Number, better, compare, decimal, is_number, text
+from ledger.dialects.writing import RunOutcome
 from ledger.fold.segment import Segment
 from ledger.loop.iteration.journal import Wishes
 from ledger.loop.measuring.measurement import Checked, Measurement
-from ledger.session.new_records import RunOutcome
 
 THRESHOLDS = ("min_effect_size_pct", "noise_floor_pct")
 

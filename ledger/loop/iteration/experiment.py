@@ -1,4 +1,4 @@
-"""One iteration: commit, measure, check, decide, log, revert, verify (PROTOCOLS 7).
+"""One iteration: commit, measure, check, decide, log, revert, verify (protocols.md 7).
 
 Each step looks whether it is done before it does anything, by the journal and by the repository; so the way from any
 half-done state to the end is the same way.
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import better
+from ledger.dialects import policy_of
 from ledger.log.jsontext import decode
 from ledger.loop.by_hand import SHORT, Appended
 from ledger.loop.git.repository import Git
@@ -54,18 +55,18 @@ def commit(step: Step, entry: Journal) -> Journal:
 def conduct(step: Step, entry: Journal) -> Appended:
     """Take an iteration from where its journal stands to its end, and give what was logged.
 
-    A log tells first and the revert follows, but a codex event names its revert. Whoever waits for what was logged is
+    A log tells first and the revert follows, unless the record names its revert. Whoever waits for what was logged is
     told before the journal goes: twice if a kill comes in between, rather than never.
     """
     try:
         history = sound(step.history.renew())
         entry = _measured(step, entry)
-        if history.state.dialect == "codex":
-            entry = _reverted(step, entry)
+        if policy_of(history.state).logs_before_revert:
             entry, logged = appending.log(step, entry)
+            entry = _reverted(step, entry)
         else:
-            entry, logged = appending.log(step, entry)
             entry = _reverted(step, entry)
+            entry, logged = appending.log(step, entry)
         _verify(step, entry)
     except LedgerError as error:
         if entry.shelf is None:
@@ -110,7 +111,7 @@ def _measured(step: Step, entry: Journal) -> Journal:
     if entry.outcome is not None:
         return entry
     session, history, wishes = step.session, step.history, entry.wanted
-    segment = history.state.current()
+    segment, policy = history.state.current(), policy_of(history.state)
     more: dict[str, str | None] = {}
     if entry.attempts >= ATTEMPTS:
         measured, checked = _given_up(entry), UNCHECKED
@@ -118,7 +119,7 @@ def _measured(step: Step, entry: Journal) -> Journal:
         entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
         before = protected.note(session, history, step.git)
         step.watch("measuring")
-        if history.state.dialect == "codex":
+        if policy.commands_in_config:
             measured, checked, more = _verified(step, entry, history)
         else:
             measured = measure(session, segment.metric_name, repeat=wishes.repeat)
@@ -135,11 +136,11 @@ def _measured(step: Step, entry: Journal) -> Journal:
         step.say(said)
     outcome = decide(segment, _rival(history), wishes, measured, checked)
     if outcome.status == "keep":
-        word = "baseline" if entry.baseline and history.state.dialect == "state-protocol" else "keep"
+        word = policy.baseline_word if entry.baseline else "keep"
         outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
     if outcome.status in ("crash", "checks_failed"):
         step.say(f"{outcome.status}: {measured.failure or checked.failure}")
-    if segment.best is None and history.state.dialect != "codex":
+    if segment.best is None and not policy.measured_start:
         harness.pin(session, history)
     return entry.save(session, outcome=outcome._asdict(), more=more)
 
@@ -166,15 +167,16 @@ def _given_up(entry: Journal) -> Measurement:
 
 
 def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement, Checked, dict[str, str | None]]:
-    """Measure a codex trial: its guard is asked only about a metric that is better."""
-    config = history.state.replay.config or {}
+    """Measure by the commands of the configuration: the guard is asked only about a metric that is better."""
+    policy = policy_of(history.state)
+    config = policy.config(history.state) or {}
     logs = step.session.log.parent / "logs"
     logs.mkdir(exist_ok=True)
     # Named by the event's place: an iteration that ended in an error has its number taken by the next one.
     names = {kind: f"logs/{history.state.records:03}.{kind}.log" for kind in ("verify", "guard")}
     measured = verify(step.session, config, step.session.log.parent / names["verify"])
     more: dict[str, str | None] = {"verify_log": names["verify"], "guard_log": None, "guard": "not_run"}
-    retained, direction = history.state.replay.metric, history.state.replay.direction
+    retained, direction = policy.to_beat(history.state), history.state.current().direction
     if measured.metric is None or retained is None or direction is None:
         return measured, UNCHECKED, more
     if not better(measured.metric, retained, direction):
@@ -189,12 +191,10 @@ def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement
 def _rival(history: History) -> Rival:
     """Find what a run has to beat."""
     state, segment = history.state, history.state.current()
-    if state.dialect == "codex":
-        return Rival(state.replay.metric, {})
     run = next((run for run in history.runs() if run.run == segment.best_run), None)
     record = decode(history.line(run)).value if run else None
     metrics = record.get("metrics") if isinstance(record, dict) else None
-    return Rival(segment.best, metrics if isinstance(metrics, dict) else {})
+    return Rival(policy_of(state).to_beat(state), metrics if isinstance(metrics, dict) else {})
 
 
 def tidy(step: Step, entry: Journal) -> None:

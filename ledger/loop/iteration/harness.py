@@ -5,6 +5,7 @@ from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.base.text import near
+from ledger.dialects import policy_of
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration.scope import PINNED
@@ -19,7 +20,7 @@ SCRIPTS = ("measure", "checks")
 
 def check(session: Session, history: History, git: Git) -> None:
     """Raise LedgerError if a script is not what was committed, or not what the segment's runs were measured with."""
-    if history.state.dialect == "codex":
+    if policy_of(history.state).commands_in_config:
         check_config(session)
         return
     measured = history.state.current().best is not None

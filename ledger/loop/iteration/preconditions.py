@@ -7,6 +7,7 @@ from pathlib import Path
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.loop.git.repository import Git
@@ -55,9 +56,9 @@ def check_repository(session: Session, history: History, git: Git) -> None:
         raise LedgerError(f"{what} is under way: finish or abort it first")
     if not git.has_identity:
         raise LedgerError("git does not know whom to name as author: set user.name and user.email with git config")
-    if history.state.dialect == "codex":
-        check_place(history.state, git)
-        retained = history.state.replay.head or ""
+    check_place(history.state, git)
+    if (known := policy_of(history.state).retained(history.state)) is not None:
+        retained = known.head or ""
         if retained != git.head() and git.resolve(retained) != git.head():
             raise LedgerError(
                 f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
@@ -66,12 +67,15 @@ def check_repository(session: Session, history: History, git: Git) -> None:
 
 
 def check_place(state: State, git: Git) -> None:
-    """Raise LedgerError unless this is the repository and the branch that run.json names."""
-    config, top, branch = state.replay.config or {}, git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(config.get("repo"))).resolve():
-        raise LedgerError(f"run.json is about the repository {config.get('repo')}, this is {top or 'none'}")
-    if branch != config.get("branch"):
-        raise LedgerError(f"run.json is about branch {config.get('branch')}, this is {branch or 'a detached HEAD'}")
+    """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
+    policy = policy_of(state)
+    if (place := policy.place(state)) is None:
+        return
+    named, top, branch = policy.config_name, git.top(), git.branch()
+    if top is None or top.resolve() != Path(str(place.repo)).resolve():
+        raise LedgerError(f"{named} is about the repository {place.repo}, this is {top or 'none'}")
+    if branch != place.branch:
+        raise LedgerError(f"{named} is about branch {place.branch}, this is {branch or 'a detached HEAD'}")
 
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an agent must leave alone, and what becomes of it where it did not: the log, HEAD, the branch (PROTOCOLS 7)."""
+"""What an agent must leave alone, and what becomes of it if it did not: the log, HEAD, the branch (protocols.md 7)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
-from ledger.session.files import CODEX, Session
+from ledger.session.files import Session
 from ledger.session.history import History
 
 _BESIDE = ("prompt", "measure", "checks", "ideas")
@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 20
 class Before(NamedTuple):
     """Hold how things stood ahead of an agent's turn: HEAD, the branch, the log's bytes, and the files beside it.
 
-    `config` is a codex run's run.json, which is a part of its log; a file beside it comes with its mode.
+    `config` is the configuration that is a part of the log, if there is one; a file beside it comes with its mode.
     """
 
     head: str
@@ -40,7 +40,7 @@ class Before(NamedTuple):
 
 def note(session: Session, history: History, git: Git) -> Before:
     """Note how things stand."""
-    config = read_small(run_json_of(session.log)) if session.layout == CODEX else None
+    config = read_small(run_json_of(session.log)) if session.layout.config else None
     hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
     named = [
         *map(session.file, _BESIDE),
@@ -134,7 +134,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _check_config(session: Session, before: Before) -> None:
-    """Put a codex run's configuration back, which never changes. Raises LedgerError if it did."""
+    """Put the log's configuration back, which never changes. Raises LedgerError if it did."""
     path = run_json_of(session.log)
     if before.config is None or _content(path) == before.config:
         return

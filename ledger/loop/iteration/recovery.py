@@ -1,4 +1,4 @@
-"""An iteration that a kill, a crash or a reboot left half done: found, finished or undone, and told (PROTOCOLS 7)."""
+"""An iteration that a kill, crash or reboot left half done: found, finished or undone, and told (protocols.md 7)."""
 
 import contextlib
 import os

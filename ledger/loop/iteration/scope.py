@@ -1,4 +1,4 @@
-"""Which files an experiment may change: those in scope, and never those off limits (PROTOCOLS 7)."""
+"""Which files an experiment may change: those in scope, and never those off limits (protocols.md 7)."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.dialects import policy_of
 from ledger.log.jsontext import decode
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
@@ -71,17 +72,17 @@ def _pattern(name: str) -> str:
 
 
 def find(session: Session, history: History) -> Scope:
-    """Find a session's scope: in run.json, in the state-protocol's header, else in the prompt file.
+    """Find a session's scope: in its configuration or its header, as the protocol has it, else in the prompt file.
 
     What the protocol's own place leaves open, the prompt file may say.
     """
     listed, state = _listed(session), history.state
-    if state.dialect == "codex":
-        config = state.replay.config or {}
-        return Scope(_texts(config.get("scope")) or listed.scope, listed.off_limits, from_top=True)
-    header = _header(history) if state.dialect == "state-protocol" else {}
+    policy = policy_of(state)
+    stated = policy.config(state) or (_header(history) if policy.scope_key else {})
     return Scope(
-        _texts(header.get("files_in_scope")) or listed.scope, _texts(header.get("off_limits")) or listed.off_limits
+        _texts(stated.get(policy.scope_key)) or listed.scope,
+        _texts(stated.get(policy.off_limits_key)) or listed.off_limits,
+        policy.scope_from_top,
     )
 
 

@@ -1,4 +1,4 @@
-"""Measuring: the benchmark and the checks of a session, run within their time, and what they came to (PROTOCOLS 7)."""
+"""Measuring: the benchmark and checks of a session, run within their time, and what they came to (protocols.md 7)."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -154,7 +154,7 @@ def check(session: Session, *, timeout: float | None = None) -> Checked:
 
 
 def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measurement:
-    """Run the metric command of a codex run.json; `output` keeps all that it prints, stdout and stderr.
+    """Run the metric command of a configuration; `output` keeps all that it prints, stdout and stderr.
 
     The last line of stdout that is not blank is the number, or the JSON object that has it.
     """
@@ -177,7 +177,7 @@ def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measure
 
 
 def guard(session: Session, config: Mapping[str, Any], output: Path) -> Checked:
-    """Run the guard command of a codex run.json, if it has one; `output` keeps all that it prints."""
+    """Run the guard command of a configuration, if it has one; `output` keeps all that it prints."""
     if config["guard"] is None:
         return NO_CHECKS
     with Output(output, whole=True) as kept:

@@ -1,4 +1,4 @@
-"""The number that a codex command prints: its last line of stdout, or a key of the JSON object there (PROTOCOLS 4)."""
+"""The number that a metric command prints: its last line of stdout, or a key of the JSON object there."""
 
 import codecs
 from typing import Any

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ledger.base.address import for_others
+from ledger.loop.measuring import interrupt
 
 LINGER = 0.5
 """Seconds that output may still come after a program has ended: a child of it may hold the pipe for ever."""
@@ -93,7 +94,9 @@ def _attend(child: subprocess.Popen[bytes], started: float, timeout: float | Non
         _watch(pipes, child.stdout, selectors.EVENT_READ, "out")
         _watch(pipes, child.stderr, selectors.EVENT_READ, "err")
         _watch(pipes, child.stdin, selectors.EVENT_WRITE, "in")
+        interrupt.wake(pipes)
         while True:
+            interrupt.obey()
             now = time.monotonic()
             if ended is None and child.poll() is not None:
                 ended = now
@@ -107,6 +110,8 @@ def _attend(child: subprocess.Popen[bytes], started: float, timeout: float | Non
                     child.wait(wait)
                 continue
             for key, _ in pipes.select(wait):
+                if key.data == "signal":
+                    continue  # it is obeyed above
                 if key.data == "in":
                     left = _feed(pipes, key.fileobj, left)  # type: ignore[arg-type]  # only pipes were registered
                 elif chunk := os.read(key.fd, _CHUNK):
@@ -122,7 +127,7 @@ def _watch(pipes: selectors.BaseSelector, pipe: IO[bytes] | None, event: int, na
 
 
 def _readable(pipes: selectors.BaseSelector) -> bool:
-    return any(key.data != "in" for key in pipes.get_map().values())
+    return any(key.data in ("out", "err") for key in pipes.get_map().values())
 
 
 def _feed(pipes: selectors.BaseSelector, pipe: IO[bytes], left: memoryview) -> memoryview:

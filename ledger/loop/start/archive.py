@@ -1,8 +1,8 @@
-"""Move a concluded session aside, so that another one can start in its place.
+"""A concluded session, moved aside so that another one can start in its place.
 
 The log's own move is the last step but one, and the one that counts: before it the session is where it was, concluded
-and sound, and archiving it again goes on; after it the archive is whole. What is left of a codex run then is a run.json
-without a history, which is a run that never began.
+and sound, and archiving it again goes on; after it the archive is whole. A configuration that is left without its log
+then is of a run that never began.
 """
 
 import re
@@ -14,21 +14,22 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put, sync_folder
 from ledger.base.paths import show_path
 from ledger.base.text import near
+from ledger.dialects import policy_of
 from ledger.fold.state import State
-from ledger.log.source import read_small, run_json_of
+from ledger.log.layout import AUTO, FLAT
+from ledger.log.source import read_small
 from ledger.loop.driving.under_way import check_idle
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
 from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
-from ledger.session.files import AUTO, CODEX, FLAT, Session
+from ledger.session.files import Session
 from ledger.session.writer import concluded, writing
 
 FOLDER = "archive"
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
 _TRIES = 1000
-_MAIN = {AUTO: "log.jsonl", FLAT: "autoresearch.jsonl"}
 
 
 def archive(session: Session, now_ms: int) -> Path:
@@ -55,10 +56,7 @@ def archive(session: Session, now_ms: int) -> Path:
 def _check_concluded(state: State) -> None:
     if concluded(state) is not None:
         return
-    how = {
-        "codex": "end it with ledger mark stopped --reason TEXT",
-        "state-protocol": "end it with ledger cancel, or ledger decide RUN stop --reason TEXT",
-    }.get(state.dialect or "", "end it with ledger mark done, or ledger cancel")
+    how = policy_of(state).words.how_to_end
     raise LedgerError(f"the session goes on, and only a concluded one is archived: {how} first")
 
 
@@ -67,7 +65,7 @@ def _shelf(session: Session) -> Path:
 
 
 def _name(session: Session, state: State, now_ms: int) -> str:
-    if session.layout != CODEX:
+    if not session.layout.config:
         return f"{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}-{slug(state.current().name or '')}"
     run_id = str((state.replay.config or {}).get("run_id"))
     return run_id if _RUN_ID.fullmatch(run_id) else slug(run_id)
@@ -99,19 +97,19 @@ def _move(session: Session, place: Path) -> None:
 
 def _needed(session: Session) -> Iterator[Path]:
     """Name what the log would not be sound without, so that it is there as long as the log is."""
-    if session.layout == CODEX:
-        yield run_json_of(session.log)
+    if session.layout.config:
+        yield session.log.with_name(session.layout.config)
     yield file_of(session.log)
 
 
 def _beside(session: Session) -> Iterator[Path]:
     """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
     folder, log = session.log.parent, session.log
-    if session.layout == CODEX:
+    if session.layout.owner:
         stays = {log.name, FOLDER, *(path.name for path in _needed(session))}
         yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
         return
-    main = folder / _MAIN[session.layout]
+    main = folder / Path(session.layout.log).name
     shared = log != main and main.exists()  # the prompt is that session's
     named = [] if shared else [session.file("prompt"), session.file("ideas"), *session.snapshots()]
     yield from (path for path in named if path.is_file())

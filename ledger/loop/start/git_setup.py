@@ -9,11 +9,12 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near
+from ledger.log.layout import AUTO, FLAT
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
 from ledger.loop.start.session_plan import slug
-from ledger.session.files import AUTO, CODEX, CODEX_FOLDER, OUTPUT, SNAPSHOTS, Session
+from ledger.session.files import OUTPUT, SNAPSHOTS, Session
 from ledger.session.settings import CONFIG
 
 PREFIX = "autoresearch/"
@@ -82,8 +83,8 @@ class Repository(NamedTuple):
         return self.session.folder / ".gitignore"
 
     def _harness(self) -> list[Path]:
-        if self.session.layout == CODEX:
-            return []  # its commands are in run.json
+        if self.session.layout.config:
+            return []  # its commands are in there
         return [path for name in ("measure", "checks") if (path := self.session.file(name)).exists()]
 
     def branch_off(self, name: str, now_ms: int, made: Made, *, dry: bool) -> None:
@@ -151,12 +152,12 @@ class Repository(NamedTuple):
     def _groups(self) -> list[list[str]]:
         scripts = [self.session.file(name).name for name in ("measure", "checks")]
         single = [[f"/{name}"] for name in (*SNAPSHOTS, OUTPUT, ".claude/*.local.md")]
-        if self.session.layout == CODEX:
-            return [[f"/{CODEX_FOLDER}/"], *single]
+        if self.session.layout.owner:
+            return [[f"/{self.session.layout.folder}/"], *single]
         if self.session.layout == AUTO:
             return [["/.auto/*", *(f"!/.auto/{script}" for script in scripts)], *single]
         patterns = dict.fromkeys(("autoresearch.*", f"{self.session.log.stem}.*", self.session.log.name))
-        patterns.pop("autoresearch.jsonl", None)
+        patterns.pop(FLAT.log, None)
         own = [*(f"/{pattern}" for pattern in patterns), *(f"!/{script}" for script in scripts)]
         return [own, [f"/{CONFIG.as_posix()}"], *single]
 

@@ -1,4 +1,4 @@
-"""Start a session: its files, its header, its `running` marker; on a log that is there a new segment (PROTOCOLS 7)."""
+"""The start of a session: its files and first records; on a log that is there, of a new segment (protocols.md 7)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,26 +7,28 @@ from pathlib import Path
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
+from ledger.dialects import by_name
+from ledger.dialects.writing import SessionPlan
 from ledger.fold.state import State
+from ledger.log.layout import AUTO, FLAT
 from ledger.log.source import read_small
 from ledger.loop.driving.under_way import check_idle
 from ledger.loop.git.repository import Git
 from ledger.loop.start import templates
 from ledger.loop.start.git_setup import Repository
-from ledger.loop.start.measured_start import begin_codex
+from ledger.loop.start.measured_start import begin_measured
 from ledger.loop.start.session_files import Made, files, refresh, write_files
-from ledger.loop.start.session_plan import SessionPlan, checked, header, is_glob
-from ledger.session import new_records
-from ledger.session.files import AUTO, AUTO_FOLDER, CODEX, CODEX_FOLDER, FLAT, Session, has_log, log_here, of_log
+from ledger.loop.start.session_plan import checked, is_glob
+from ledger.session.files import Session, has_log, log_here, of_log
 from ledger.session.settings import find
 from ledger.session.writer import Pen, check_open, start, writing
 
-_LOGS = {AUTO: f"{AUTO_FOLDER}/log.jsonl", FLAT: "autoresearch.jsonl", CODEX: f"{CODEX_FOLDER}/events.jsonl"}
+_ANYWHERE = {layout.name: layout for layout in (AUTO, FLAT)}
 
 
 def begin(
-    plan: SessionPlan, folder: Path, now_ms: int, *, layout: str = AUTO, log: Path | None = None, git: bool = False,
-    dry: bool = False,
+    plan: SessionPlan, folder: Path, now_ms: int, *, layout: str = AUTO.name, log: Path | None = None,
+    git: bool = False, dry: bool = False,
 ) -> Made:  # fmt: skip
     """Start a session in a folder, or a new segment of the one there. A `dry` call writes nothing.
 
@@ -35,8 +37,8 @@ def begin(
     plan = checked(plan)
     session = _place(plan, folder, layout, log)
     made = Made(session, [], _missing(plan, session))
-    if plan.dialect == "codex":
-        return begin_codex(plan, made, now_ms, git=git, dry=dry)
+    if by_name(plan.dialect).loop().measured_start:
+        return begin_measured(plan, made, now_ms, git=git, dry=dry)
     repository = Repository.of(session, fresh=not session.log.exists()) if git else None
     with _pen(plan, made, dry=dry) as pen:
         if repository is not None:
@@ -52,22 +54,22 @@ def begin(
 
 def _place(plan: SessionPlan, folder: Path, layout: str, log: Path | None) -> Session:
     """Find where the session is, or is to be. Raises LedgerError if another one is in the way."""
+    due = by_name(plan.dialect).layout
     if log is not None:
         session = of_log(log)
-        if (session.layout == CODEX) != (plan.dialect == "codex") or (
-            plan.dialect == "codex" and session.log.parent.name != CODEX_FOLDER
-        ):
+        owned = due or session.layout
+        if owned.owner and (session.layout != due or session.log.parent.name != owned.folder):
             raise LedgerError(
-                f"a codex log, and no other, is named {_LOGS[CODEX]}: give --log such a name or leave it out"
+                f"a {owned.owner} log, and no other, is named {owned.log}: give --log such a name or leave it out"
             )
         return session
     settings = find(folder)
     place = canonical(folder / settings.working_dir) if settings.working_dir else folder
     if not place.is_dir():
         raise LedgerError(f"the settings name a working folder that is not there: {near(show_path(place))}")
-    wanted = CODEX if plan.dialect == "codex" else layout
+    wanted = due or _ANYWHERE[layout]
     if not has_log(place) and not has_log(folder):
-        return of_log(place / _LOGS[wanted], settings, folder)
+        return of_log(place / wanted.log, settings, folder)
     session = of_log(log_here(folder, settings), settings, folder)
     if session.layout != wanted and (session.layout, wanted) != (FLAT, AUTO):  # auto is the default, nobody's wish
         raise LedgerError(
@@ -78,7 +80,8 @@ def _place(plan: SessionPlan, folder: Path, layout: str, log: Path | None) -> Se
 
 
 def _missing(plan: SessionPlan, session: Session) -> list[str]:
-    base = (Git(session.workdir).top() if plan.dialect == "codex" else None) or session.workdir
+    from_top = by_name(plan.dialect).loop().scope_from_top
+    base = (Git(session.workdir).top() if from_top else None) or session.workdir
     paths = [path for path in (*plan.scope, *plan.off_limits) if not is_glob(path) and not (base / path).exists()]
     return [f"there is no {path} yet" for path in paths]
 
@@ -103,12 +106,10 @@ def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
 
 
 def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int, *, dry: bool) -> None:
-    """Append the header and, where the protocol has markers, `running`."""
+    """Append the records that a segment starts with."""
     log = made.session.log
-    state = pen.state if pen is not None else State(plan.dialect)
-    lines = [header(plan, now_ms)]
-    if plan.dialect == "autoresearch":
-        lines.append(new_records.marker(state, "running", now_ms))
+    state = pen.state if pen is not None else State(by_name(plan.dialect).folding)
+    lines = by_name(plan.dialect).loop().opening(plan, state, now_ms)
     if pen is None:
         made.paths.append(log)
         if not dry:

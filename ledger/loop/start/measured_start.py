@@ -1,4 +1,4 @@
-"""Start a codex run: run.json, and the baseline event from a real measurement (PROTOCOLS 4, 7)."""
+"""The start of a session whose baseline is measured first: its configuration, then the log (protocols.md 4, 7)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,6 +12,8 @@ from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near, plain
 from ledger.dialects import by_name
+from ledger.dialects.policy import Place
+from ledger.dialects.writing import Record, SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
 from ledger.loop.git.repository import Git
@@ -21,23 +23,22 @@ from ledger.loop.iteration.harness import check_config
 from ledger.loop.measuring.measurement import guard, verify
 from ledger.loop.start.git_setup import Repository
 from ledger.loop.start.session_files import Made, files, refresh, write_files
-from ledger.loop.start.session_plan import SessionPlan, run_json, slug
+from ledger.loop.start.session_plan import slug
 from ledger.reading.reader import Reader
-from ledger.session import new_records
 from ledger.session.files import Session
 from ledger.session.writer import start
 
 VERIFY_LOG, GUARD_LOG = "logs/000.verify.log", "logs/000.guard.log"
 
 
-def begin_codex(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry: bool) -> Made:
-    """Start a codex run in a clean repository, its baseline measured. A `dry` call measures and writes nothing.
+def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry: bool) -> Made:
+    """Start a session in a clean repository, its baseline measured. A `dry` call measures and writes nothing.
 
-    Raises LedgerError, there being no run.json and no history then, for a measurement or a guard that fails.
+    Raises LedgerError, there being no configuration and no log then, for a measurement or a guard that fails.
     """
     session = made.session
     repository = Repository.of(session, fresh=True) if git else None
-    known = _ground(session, detached=git)
+    known = _repository(session, plan.dialect, detached=git)
     draft = _draft(plan, session, known, now_ms)
     if dry:
         _set_up(made, repository, plan, now_ms, dry=True)
@@ -52,16 +53,16 @@ def begin_codex(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry: b
         known.forget()
         draft["branch"] = known.branch()
         write_files(files(plan, made, fresh=True), made, dry=False)
-        _begin(session, draft, metric, known.head() or "", made, now_ms, guarded=guarded)
+        _begin(session, plan, draft, metric, known.head() or "", made, now_ms, guarded=guarded)
     return made
 
 
-def _ground(session: Session, *, detached: bool) -> Git:
-    """Give the repository. Raises LedgerError where a codex run cannot start."""
+def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
+    """Give the repository. Raises LedgerError where no such session can start in it."""
     _check_new(session)
     git = Git(session.workdir, session.own())
     if git.top() is None:
-        raise LedgerError("a codex run needs a git repository: git init and commit the code first")
+        raise LedgerError(f"a {dialect} run needs a git repository: git init and commit the code first")
     if git.head() is None:
         raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
     if git.branch() is None and not detached:
@@ -90,8 +91,9 @@ def _draft(plan: SessionPlan, session: Session, git: Git, now_ms: int) -> dict[s
     moment = datetime.fromtimestamp(now_ms // 1000, UTC)
     run_id = f"{moment:%Y%m%dT%H%M%SZ}-{slug(plan.name)}"
     timeout = session.settings.benchmark_timeout
-    draft = run_json(plan, run_id, str(git.top()), git.branch() or "?", timeout, now_ms)
-    reader = Reader(by_name("codex"))
+    dialect, place = by_name(plan.dialect), Place(git.top(), git.branch() or "?")
+    draft = dialect.loop().run_config(plan, run_id, place, timeout, now_ms)
+    reader = Reader(dialect)
     reader.configure(draft, _pretty(draft))
     if wrong := next((found for found in reader.diagnostics if found.is_error), None):
         raise LedgerError(f"run.json would not be sound: {wrong.code} {wrong.message}")
@@ -134,18 +136,19 @@ def _failed(what: str, failure: str, tail: str, output: Path) -> LedgerError:
 
 
 def _begin(
-    session: Session, config: Mapping[str, Any], metric: Number, head: str, made: Made, now_ms: int, *, guarded: bool
-) -> None:
-    """Write run.json, then the history; a run.json without a history is a run that never began."""
+    session: Session, plan: SessionPlan, config: Mapping[str, Any], metric: Number, head: str, made: Made, now_ms: int,
+    *, guarded: bool,
+) -> None:  # fmt: skip
+    """Write the configuration, then the log; a configuration without a log is of a run that never began."""
     data, place = _pretty(config), run_json_of(session.log)
     baseline = {
         "head": head, "metric": metric, "verify_log": VERIFY_LOG, "guard_log": GUARD_LOG if guarded else None,
     }  # fmt: skip
-    events = _events(data, baseline, config, now_ms)
+    events = _events(plan, data, baseline, now_ms)
     put(place, data, durable=True)
     sync_folder(place.parent)
     try:
-        pen = start(session.log, "codex", events, run_json=data)
+        pen = start(session.log, plan.dialect, events, run_json=data)
         check_config(session)
     except LedgerError:
         place.unlink(missing_ok=True)
@@ -160,20 +163,12 @@ def _begin(
     )
 
 
-def _events(
-    data: bytes, baseline: Mapping[str, Any], config: Mapping[str, Any], now_ms: int
-) -> list[new_records.Record]:
-    """Make the first events: the baseline, and `complete` if it meets the target."""
-    reader = Reader(by_name("codex"))
+def _events(plan: SessionPlan, data: bytes, baseline: Mapping[str, Any], now_ms: int) -> list[Record]:
+    """Make the first records: the baseline, and the end if it meets the target."""
+    dialect = by_name(plan.dialect)
+    reader = Reader(dialect)
     reader.configure(decode(data).value, data)
-    state = reader.state  # nobody else's: what is appended is judged by start
-    made = [new_records.event(state, "baseline", now_ms, baseline)]
-    state.records += 1
-    state.replay.advance(made[0])
-    if state.replay.target_met():
-        reason = f"the baseline meets the target {text(config['target'])}"
-        made.append(new_records.ending(state, "complete", reason, now_ms))
-    return made
+    return dialect.loop().measured_opening(reader.state, baseline, now_ms)  # what is appended is judged by start
 
 
 def _paths(session: Session, *, guarded: bool) -> list[Path]:

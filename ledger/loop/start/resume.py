@@ -1,4 +1,4 @@
-"""Take a session up again on what its log says (PROTOCOLS 7): is the kept work there, is the prompt there."""
+"""A session taken up again on what its log says: is the kept work there, is the prompt there (protocols.md 7)."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,13 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near, plain
+from ledger.dialects import policy_of
+from ledger.dialects.writing import SessionPlan
 from ledger.fold.segment import KEPT
 from ledger.loop.by_hand import SHORT
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.start import templates
-from ledger.loop.start.session_plan import SessionPlan
 from ledger.session.files import Session
 from ledger.session.history import History, latest, read, sound
 from ledger.session.writer import check_open
@@ -46,9 +47,9 @@ def resume(session: Session) -> Iterator[str]:
 
 
 def last_kept(history: History) -> str | None:
-    """Give the commit of the last kept run; a codex history states the retained head."""
-    if history.state.dialect == "codex":
-        return history.state.replay.head
+    """Give the commit of the last kept run, or the one that the history says to retain."""
+    if (retained := policy_of(history.state).retained(history.state)) is not None:
+        return retained.head
     return next((run.commit for run in latest(history, statuses=KEPT) if run.commit), None)
 
 

@@ -1,4 +1,4 @@
-"""The files that a session starts with, and what a start made (PROTOCOLS 7). Files that are there are kept."""
+"""The files that a session starts with, and what a start made. Files that are there are kept (protocols.md 7)."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -6,9 +6,11 @@ from typing import NamedTuple
 from ledger.base.files import create
 from ledger.base.paths import show_path
 from ledger.base.text import near
+from ledger.dialects import by_name
+from ledger.dialects.writing import SessionPlan
 from ledger.log.jsontext import dump
 from ledger.loop.start import templates
-from ledger.loop.start.session_plan import SessionPlan, promised
+from ledger.loop.start.session_plan import promised
 from ledger.session.files import Session
 from ledger.session.settings import CONFIG
 from ledger.session.writer import Pen
@@ -35,11 +37,12 @@ def files(plan: SessionPlan, made: Made, *, fresh: bool) -> list[File]:
     """List the files that the session lacks, and note what is kept as it is, and what is therefore kept nowhere."""
     session, notes = made.session, made.notes
     config, wanted = session.folder / CONFIG, []
-    limited = plan.dialect == "autoresearch" and plan.max_iterations is not None
+    policy = by_name(plan.dialect).loop()
+    limited = "max_iterations" not in policy.keeps and plan.max_iterations is not None
     configured = limited and (not config.exists() or session.settings.max_iterations == plan.max_iterations)
     promises = promised(plan, ("max_iterations",) if configured else ())
-    if plan.dialect == "codex":
-        how = "`ledger run` measures by `metric.command` of `run.json`."
+    if policy.commands_in_config:
+        how = policy.words.how_to_measure
     else:
         how = (
             f"`bash {_near(session, 'measure')}` prints `METRIC {plan.metric}=NUMBER`; `ledger run` does that for you."
@@ -48,9 +51,8 @@ def files(plan: SessionPlan, made: Made, *, fresh: bool) -> list[File]:
             how += f" A script `{_near(session, 'checks')}` would have to succeed for a run to be kept."
         wanted += [File(session.file("measure"), templates.measure(plan), True)]
         wanted += [File(session.file("checks"), templates.checks(plan.guard), True)] if plan.guard else []
-    keeper = {"codex": "run.json", "state-protocol": "The log's header"}.get(plan.dialect, "")
     wanted += [
-        File(session.file("prompt"), templates.prompt(plan, how, promises, keeper)),
+        File(session.file("prompt"), templates.prompt(plan, how, promises, policy.words.scope_keeper)),
         File(session.file("ideas"), templates.IDEAS),
         *([File(config, dump({"maxIterations": plan.max_iterations}) + "\n")] if limited else []),
     ]
@@ -68,10 +70,9 @@ def files(plan: SessionPlan, made: Made, *, fresh: bool) -> list[File]:
 def _unkept(plan: SessionPlan, session: Session, there: set[Path], promises: list[str], *, fresh: bool) -> list[str]:
     """Say what was asked for and is kept nowhere, because the file for it was there already."""
     said = []
-    lost = list(promises)
-    if plan.dialect != "state-protocol":
-        lost += [f"off limits: {path}" for path in plan.off_limits]
-        lost += [f"in scope: {path}" for path in plan.scope] if plan.dialect == "autoresearch" else []
+    lost, keeps = list(promises), by_name(plan.dialect).loop().keeps
+    lost += [f"off limits: {path}" for path in plan.off_limits] if "off_limits" not in keeps else []
+    lost += [f"in scope: {path}" for path in plan.scope] if "scope" not in keeps else []
     lost += [f"secondary metric: {name}" for name in plan.secondary]
     page, script = session.file("prompt"), session.file("measure")
     if page in there:

@@ -1,15 +1,16 @@
-"""What a session is to be about, as `init` was told: checked before anything is written (PROTOCOLS 2-4, 7)."""
+"""The plan of a session, as `init` was told it: checked before anything is written (protocols.md 2-4, 7)."""
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, text
 from ledger.base.text import plain
-from ledger.base.times import iso
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects import DIALECTS, by_name
+from ledger.dialects.base import FORBIDDEN_NAMES
+from ledger.dialects.policy import Policy
+from ledger.dialects.writing import SessionPlan
 
 _METRIC = re.compile(r"[\w.µ]+")  # what a METRIC line can name
 _GLOB = re.compile(r"[*?\[\]]")
@@ -21,40 +22,18 @@ _UNITS = {
 _SLUG = 40
 
 
-class SessionPlan(NamedTuple):
-    """Hold what a session is to be about; percentages are such, `unit` None is inferred, a limit of 0 is none."""
-
-    name: str
-    metric: str
-    direction: str
-    unit: str | None = None
-    dialect: str = "autoresearch"
-    target: Number | None = None
-    guard: str | None = None
-    command: str | None = None
-    json_key: str | None = None
-    scope: tuple[str, ...] = ()
-    off_limits: tuple[str, ...] = ()
-    secondary: tuple[str, ...] = ()
-    constraint: tuple[str, ...] = ()
-    max_iterations: int | None = None
-    max_minutes: Number | None = None
-    min_effect: Number | None = None
-    noise_floor: Number | None = None
-
-
 def checked(plan: SessionPlan) -> SessionPlan:
     """Give the plan with its unit. Raises LedgerError for the first thing in it that no session can be made of."""
-    codex = plan.dialect == "codex"
+    policy = by_name(plan.dialect).loop()
     _check_line("NAME", plan.name)
     for option, value in (("--metric", plan.metric), *(("--secondary", name) for name in plan.secondary)):
-        _check_metric(option, value, free=codex)
+        _check_metric(option, value, free=policy.commands_in_config)
     if plan.metric in plan.secondary:
         raise LedgerError(f"--secondary {plan.metric} is the primary metric already")
     _check_line("--unit", plan.unit or "-")
     for option, values in (("--scope", plan.scope), ("--off-limits", plan.off_limits)):
         for value in values:
-            _check_path(option, value, globs=not codex or option != "--scope")
+            _check_path(option, value, plain_for=policy.name if policy.plain_scope and option == "--scope" else "")
     for value in plan.constraint:
         _check_line("--constraint", value)
     for option, command in (("--command", plan.command), ("--guard", plan.guard), ("--json-key", plan.json_key)):
@@ -64,22 +43,17 @@ def checked(plan: SessionPlan) -> SessionPlan:
                            ("--min-effect", plan.min_effect), ("--noise-floor", plan.noise_floor)):  # fmt: skip
         if number is not None and number < 0:
             raise LedgerError(f"{option} must be 0 or more, not {number}")
-    _check_codex(plan)
+    _check_needs(plan, policy)
     return plan._replace(unit=unit_of(plan.metric) if plan.unit is None else plan.unit)
 
 
-def _check_codex(plan: SessionPlan) -> None:
-    if plan.dialect != "codex":
-        if plan.json_key is not None:
-            raise LedgerError("--json-key is for --dialect codex; other measure scripts print METRIC lines")
-        return
-    missing = [
-        option
-        for option, value in (("--command", plan.command), ("--target", plan.target), ("--scope", plan.scope or None))
-        if value is None
-    ]
+def _check_needs(plan: SessionPlan, policy: Policy) -> None:
+    if plan.json_key is not None and not policy.commands_in_config:
+        able = " or ".join(dialect.name for dialect in DIALECTS if dialect.loop().commands_in_config)
+        raise LedgerError(f"--json-key is for --dialect {able}; other measure scripts print METRIC lines")
+    missing = [f"--{field.replace('_', '-')}" for field in policy.needs if getattr(plan, field) in (None, ())]
     if missing:
-        raise LedgerError(f"a codex run cannot do without {' and '.join(missing)}: give it to ledger init")
+        raise LedgerError(f"a {policy.name} run cannot do without {' and '.join(missing)}: give it to ledger init")
 
 
 def _check_text(option: str, value: str) -> None:
@@ -103,12 +77,13 @@ def _check_metric(option: str, value: str, *, free: bool) -> None:
         raise LedgerError(f"{option} must be made of letters, digits, _ . µ, as in a METRIC line, not {value!r}")
 
 
-def _check_path(option: str, value: str, *, globs: bool) -> None:
+def _check_path(option: str, value: str, *, plain_for: str) -> None:
+    """Check a path; `plain_for` names the protocol that takes no pattern."""
     _check_line(option, value)
     if _NOT_RELATIVE.match(value) or ".." in re.split(r"[/\\]", value):
         raise LedgerError(f"{option} must be a relative path without '..', not {value!r}")
-    if not globs and _GLOB.search(value):
-        raise LedgerError(f"{option} of a codex run must be a plain path without globs, not {value!r}")
+    if plain_for and _GLOB.search(value):
+        raise LedgerError(f"{option} of a {plain_for} run must be a plain path without globs, not {value!r}")
 
 
 def is_glob(path: str) -> bool:
@@ -129,60 +104,6 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_only)[:_SLUG].strip("-") or "session"
 
 
-def header(plan: SessionPlan, now_ms: int) -> dict[str, Any]:
-    """Make the header record of an autoresearch or state-protocol log."""
-    if plan.dialect == "autoresearch":
-        return {
-            "type": "config", "name": plan.name, "metricName": plan.metric, "metricUnit": plan.unit or "",
-            "bestDirection": plan.direction,
-        }  # fmt: skip
-    stated = {
-        "unit": plan.unit or None,
-        "min_effect_size_pct": plan.min_effect,
-        "noise_floor_pct": plan.noise_floor,
-        "max_runs": plan.max_iterations,
-        "max_minutes": plan.max_minutes,
-        "files_in_scope": list(plan.scope) or None,
-        "off_limits": list(plan.off_limits) or None,
-    }
-    return {
-        "type": "config", "schema_version": 1, "name": plan.name, "metric": plan.metric, "direction": plan.direction,
-        **{key: value for key, value in stated.items() if value is not None}, "created_at": iso(now_ms),
-    }  # fmt: skip
-
-
-def run_json(plan: SessionPlan, run_id: str, repo: str, branch: str, timeout: float, now_ms: int) -> dict[str, Any]:
-    """Make the run.json of a codex run (PROTOCOLS 4); `timeout` is in seconds."""
-    return {
-        "schema_version": 1,
-        "run_id": run_id,
-        "created_at": iso(now_ms),
-        "repo": repo,
-        "branch": branch,
-        "mode": "foreground",
-        "goal": plan.name,
-        "scope": list(plan.scope),
-        "metric": {
-            "name": plan.metric,
-            "direction": plan.direction,
-            "command": plan.command,
-            "json_key": plan.json_key,
-        },
-        "guard": plan.guard,
-        "target": plan.target,
-        "max_iterations": plan.max_iterations or None,
-        "timeout_seconds": int(timeout) if float(timeout).is_integer() else timeout,
-        "background": None,
-    }
-
-
-_PLACED = {
-    "autoresearch": frozenset[str](),
-    "state-protocol": frozenset(("max_iterations", "max_minutes", "min_effect", "noise_floor")),
-    "codex": frozenset(("target", "max_iterations")),
-}
-
-
 def promised(plan: SessionPlan, placed: Sequence[str] = ()) -> list[str]:
     """List what only the prompt can keep, a sentence each: constraints, limits that the protocol has no place for.
 
@@ -196,7 +117,7 @@ def promised(plan: SessionPlan, placed: Sequence[str] = ()) -> list[str]:
         "min_effect": f"An improvement under {_number(plan.min_effect)} % is too small to be kept.",
         "noise_floor": f"A difference under {_number(plan.noise_floor)} % is noise.",
     }
-    elsewhere = _PLACED[plan.dialect] | set(placed)
+    elsewhere = by_name(plan.dialect).loop().keeps | set(placed)
     return [
         *plan.constraint,
         *(said for field, said in says.items() if getattr(plan, field) is not None and field not in elsewhere),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ledger.loop.start.session_plan import SessionPlan
+from ledger.dialects.writing import SessionPlan
 
 UNFINISHED = "measures nothing yet"
 """What a measure script says of itself until somebody writes it."""

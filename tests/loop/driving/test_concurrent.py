@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.new_records import RunOutcome, run_records
+from ledger.dialects import policy_of
+from ledger.dialects.writing import RunOutcome
 from ledger.session.writer import writing
 from tests.support.cli import COMMAND, environment, ledger
 
@@ -18,7 +19,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from ledger.loop.by_hand import log_run
-from ledger.session.new_records import RunOutcome
+from ledger.dialects.writing import RunOutcome
 from ledger.session.files import of_log
 session, writer, count = of_log(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for number in range(count):
@@ -82,7 +83,7 @@ def test_commands_at_the_same_time(tmp_path: Path, log: Path):
 
 def test_a_writer_without_the_lock_is_noticed(tmp_path: Path, log: Path):
     with writing(log) as pen:
-        made = run_records(pen.state, RunOutcome("discard", 1, "x"), 1_700_000_000_000)
+        made = policy_of(pen.state).run_records(pen.state, RunOutcome("discard", 1, "x"), 1_700_000_000_000)
         with log.open("ab") as file:
             file.write(b'{"type":"status","state":"running","timestamp":1700000000000}\n')
         with pytest.raises(LedgerError, match="was written to without its lock"):

@@ -16,11 +16,9 @@ from ledger.loop.driving.hook_examples import FOLDER, list_examples
 from ledger.session.files import here
 from ledger.session.history import read
 from tests.support.cli import HEADER, Result, environment, ledger, lines, log, run
+from tests.support.programs import needs
 
-needs_jq = pytest.mark.skipif(
-    shutil.which("jq") is None or shutil.which("bash") is None, reason="the example hooks are written for bash and jq"
-)
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="tags are git's")
+needs_jq = needs("jq", "bash")
 
 EXAMPLES = {example.name: example.stage for example in list_examples()}
 NAMES = {
@@ -195,7 +193,6 @@ def test_no_text_of_a_log_is_ever_run(name: str, tmp_path: Path):
 
 
 @needs_jq
-@needs_git
 def test_tag_winners(tmp_path: Path):
     identity = {
         "GIT_AUTHOR_NAME": "t",

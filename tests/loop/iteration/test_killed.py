@@ -144,8 +144,8 @@ def _stopped_before_the_append(tmp_path: Path) -> Project:
     size = one.log.stat().st_size
     script = (
         "import resource, sys; from ledger.session import history;"
-        f"full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
-        "history.append_to = lambda *_: full() or sys.exit('killed');"
+        f"limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
+        "history.append_to = lambda *_: limit() or sys.exit('killed');"
         "from ledger.cli import main; sys.argv = ['ledger', 'run', '--description', 'try it']; main()"
     )
     env = {**environment(one.home), **IDENTITY}

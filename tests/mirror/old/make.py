@@ -12,7 +12,7 @@ from pathlib import Path
 from ledger.mirror import schema
 from ledger.mirror.engine import open_writer
 from ledger.mirror.raw import driver
-from ledger.mirror.sync import sync_log
+from ledger.mirror.sync_one import sync_log
 from tests.support import deciding
 
 HERE = Path(__file__).parent

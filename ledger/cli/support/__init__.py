@@ -1,0 +1,1 @@
+"""What several commands share: options and values, the output, the mirror, completion."""

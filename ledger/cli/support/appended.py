@@ -1,0 +1,96 @@
+"""The report on what was appended to a log: one line, every few runs the table, warnings, what the hook said."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ledger.base.text import plain
+from ledger.cli.support.output import heard, shown, stdout_text
+from ledger.log.jsontext import dump
+from ledger.loop.by_hand import Appended
+from ledger.session.files import Session
+from ledger.session.history import History
+from ledger.telling.status import one_line
+
+if TYPE_CHECKING:
+    from ledger.cli.support.progress import ProgressLine
+
+TABLE_EVERY = 5
+"""Runs between two tables of the segment."""
+
+
+def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -> None:
+    """Print what was appended, and fire the after-hook for a run."""
+    out = stdout_text()
+    if dry:
+        for record in entry.records:
+            click.echo(dump(dict(record)), file=out)
+    tell_warnings(session, entry)
+    segment = entry.history.state.current()
+    if entry.run is not None:
+        click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=out)
+        if not dry and hooks:
+            tell_hook(session, entry.history, "after")
+        if not dry and segment.runs % TABLE_EVERY == 0:
+            table(entry)
+    elif not dry:
+        click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
+
+
+def run_report(entry: Appended, session: Session, line: "ProgressLine", *, hooks: bool) -> None:
+    """Print what an iteration logged, the progress line away."""
+    with line.away(), heard():
+        _run_report(entry, session, hooks=hooks)
+
+
+def _run_report(entry: Appended, session: Session, *, hooks: bool) -> None:
+    tell_warnings(session, entry)
+    segment = entry.history.state.current()
+    if entry.run is None:
+        event = entry.history.state.status
+        click.echo(f"ledger: the history says {event} now", err=True)
+        return
+    click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=stdout_text())
+    if hooks:
+        tell_hook(session, entry.history, "after")
+    if entry.run.run and segment.runs % TABLE_EVERY == 0:
+        table(entry)
+
+
+def tell_warnings(session: Session, entry: Appended) -> None:
+    """Tell on stderr what the rules say of what was appended."""
+    for found in entry.warnings:
+        where = f"{shown(session.log)}:{found.line}:{found.column}"
+        click.echo(f"{where}: {found.code} {plain(found.message)}", err=True)
+    if entry.problem:
+        click.echo(f"ledger: {entry.problem}", err=True)
+
+
+def tell_hook(session: Session, history: History, stage: str) -> None:
+    """Fire the hook of a stage and print what it says to the agent; what went wrong goes to stderr."""
+    if not session.hook(stage).exists():
+        return
+    from ledger.loop.driving.hooks import fire
+
+    fired = fire(session, history, stage)
+    if fired and fired.text:
+        click.echo(plain_lines(fired.text), file=stdout_text())
+    if fired and fired.problem:
+        click.echo(f"ledger: {plain(fired.problem)}", err=True)
+
+
+def table(entry: Appended) -> None:
+    """Print the table of the segment."""
+    from ledger.telling.run_table import segment_table
+
+    click.echo(segment_table(entry.history), file=stdout_text(), nl=False)
+
+
+def plain_lines(text: str) -> str:
+    """Strip what could steer the terminal from a text of several lines."""
+    return "\n".join(map(plain, text.rstrip("\n").split("\n")))
+
+
+def _what(entry: Appended) -> str:
+    last = entry.records[-1]
+    return str(last.get("state") or last.get("action") or last.get("event") or last.get("type"))
