@@ -143,7 +143,7 @@ def _stopped_before_the_append(tmp_path: Path) -> Project:
     one.write(120)
     size = one.log.stat().st_size
     script = (
-        "import resource, sys; from ledger.loop import writer;"
+        "import resource, sys; from ledger.session import writer;"
         f"writer.append = lambda *_: resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})) or sys.exit('killed');"
         "from ledger.cli import main; sys.argv = ['ledger', 'run', '--description', 'try it']; main()"
     )
