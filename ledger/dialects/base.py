@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.base.numbers import is_number
 from ledger.fold.state import State
 from ledger.log.events import Event, Place, Run, Runs
-from ledger.log.layout import FileLayout
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy

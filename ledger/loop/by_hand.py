@@ -119,16 +119,16 @@ def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
 def check_place(session: Session, state: State) -> None:
     """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
     policy = policy_of(state)
-    if (place := policy.place(state)) is None:
+    if (bound := policy.binding(state)) is None:
         return
     from ledger.loop.git.repository import Git
 
     git, named = Git(session.workdir), policy.config_name
     top, branch = git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(place.repo)).resolve():
-        raise LedgerError(f"{named} is about the repository {place.repo}, this is {top or 'none'}")
-    if branch != place.branch:
-        raise LedgerError(f"{named} is about branch {place.branch}, this is {branch or 'a detached HEAD'}")
+    if top is None or top.resolve() != Path(str(bound.repo)).resolve():
+        raise LedgerError(f"{named} is about the repository {bound.repo}, this is {top or 'none'}")
+    if branch != bound.branch:
+        raise LedgerError(f"{named} is about branch {bound.branch}, this is {branch or 'a detached HEAD'}")
 
 
 def _append(session: Session, pen: Pen, made: Sequence[Record], *, dry: bool) -> Appended:

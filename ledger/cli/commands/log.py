@@ -95,11 +95,11 @@ def mark(
       ledger mark running --restart
     """
     from ledger.loop.by_hand import mark as append
-    from ledger.loop.driving.under_way import check_quiet
+    from ledger.loop.driving.under_way import check_no_run
 
     session = session_of(log)
     if not dry_run:
-        check_quiet(session)
+        check_no_run(session)
     entry = append(session, state, now_ms(), ack=backstop_ack, reason=reason, restart=restart, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=False)
 
@@ -117,12 +117,12 @@ def cancel(dry_run: bool, log: str | None) -> None:
       ledger cancel
     """
     from ledger.loop.by_hand import cancel as append
-    from ledger.loop.driving.under_way import settle
+    from ledger.loop.driving.under_way import stop_and_finish
     from ledger.telling.session_summary import summary
 
     session = session_of(log)
     if not dry_run:
-        settle(session, lambda said: click.echo(f"ledger: {said}", err=True))
+        stop_and_finish(session, lambda said: click.echo(f"ledger: {said}", err=True))
     entry = append(session, now_ms(), dry=dry_run)
     click.echo(summary(entry.history), file=stdout_text(), nl=False)
     entry_report(session, entry, dry=dry_run, hooks=False)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ledger.dialects.base import Dialect, same
 from ledger.dialects.codex import records
-from ledger.log.layout import FileLayout
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy
