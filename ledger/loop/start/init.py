@@ -108,7 +108,7 @@ def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
 def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int, *, dry: bool) -> None:
     """Append the records that a segment starts with."""
     log = made.session.log
-    state = pen.state if pen is not None else State(plan.dialect)
+    state = pen.state if pen is not None else State(by_name(plan.dialect).folding)
     lines = by_name(plan.dialect).loop().opening(plan, state, now_ms)
     if pen is None:
         made.paths.append(log)
