@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ledger.base.numbers import Number, is_number
 from ledger.base.text import plain
-from ledger.dialects import judge
 from ledger.fold.segment import Segment
 from ledger.fold.state import State
 from ledger.fold.verdict import Verdict
@@ -163,6 +162,4 @@ def _decide(account: Account) -> None:
 
 def verdict_on(account: Account, path: Path | None, now_ms: int) -> Verdict:
     """Judge a log by its project's settings; `path` None means that there are none. `now_ms` is UTC milliseconds."""
-    if path is None:
-        return judge(account.state, None, now_ms)
-    return judge_session(account.state, of_log(path), None, now_ms)
+    return judge_session(account.state, None if path is None else of_log(path), None, now_ms)

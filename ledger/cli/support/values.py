@@ -133,3 +133,8 @@ def pairs(parts: Sequence[str], option: str) -> Mapping[str, Number]:
         except ValueError as error:
             raise click.UsageError(f"{option}: {error}") from None
     return made
+
+
+def utf8(text: str) -> str:
+    """Replace bytes of an argument that are no UTF-8, which no log can hold."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
