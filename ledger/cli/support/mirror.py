@@ -9,12 +9,12 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.dialects import by_name
-from ledger.log.source import find_logs, session_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.sync_one import sync_log
+from ledger.reading.discovery import find_logs, session_log
 
 
 def existing_mirror(db: str | None) -> Location:
