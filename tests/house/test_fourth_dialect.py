@@ -85,6 +85,15 @@ def test_verdict_and_status_judge_it_by_its_own_rules(log: Path) -> None:
     assert "seconds" in status.out
 
 
+def test_its_logs_are_found_by_their_place(log: Path) -> None:
+    folder = log.parent
+    (folder / "ring").mkdir()
+    log.rename(folder / "ring" / "bouts.jsonl")
+    for arguments in (["."], []):
+        logs = json.loads(toy(folder, "check", *arguments, "--format", "json").out)["logs"]
+        assert [Path(one["path"]).parent.name for one in logs] == ["ring"]
+
+
 def test_a_command_can_be_told_that_a_log_speaks_it(log: Path) -> None:
     assert toy(log.parent, "check", log, "--dialect", "toy").code == 0
 

@@ -44,6 +44,9 @@ DECISION = Kind("decision", subjects=("record", "state-protocol:decision", "deci
     Field("timestamp", "time", "required"),
 ))  # fmt: skip
 
+KINDS = (CONFIG, RESULT, DECISION)
+"""Every kind of record that the protocol has, as it is documented."""
+
 _KINDS = {"config": CONFIG, "result": RESULT, "decision": DECISION}
 
 
