@@ -242,6 +242,15 @@ def test_hot_commands_leave_heavy_libraries_out(arguments: list[str], tmp_path: 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("command", ["check", "verdict"])
+def test_who_only_reads_does_without_what_a_loop_asks(command: str, tmp_path: Path):
+    log(tmp_path, SOUND)
+    read = HOT.rpartition("heavy = ")[0] + 'assert "ledger.dialects.policy" not in sys.modules\n'
+    subprocess.run(
+        [sys.executable, "-c", read, command], cwd=tmp_path, env=environment(tmp_path), timeout=60, check=True
+    )
+
+
 def test_settings_files_of_json_need_no_yaml(tmp_path: Path):
     log(tmp_path, SOUND)
     log(tmp_path, b'{"maxIterations": 3}', ".auto/config.json")
