@@ -17,7 +17,7 @@ OUTCOMES = {"keep": "90", "discard": "120", "crash": "oops", "checks_failed": "6
 
 def listened(one: Project, place: Path, *arguments: str, code: int = 0) -> list[Asked]:
     """Run a command in a fresh process, and tell what it asked."""
-    ear = Ear(one, place)
+    ear = Ear(one.log, place)
     env = ear.environment({**environment(one.home), **IDENTITY})
     words = [word.replace("BORDER", ear.border) for word in arguments]
     done = subprocess.run([*COMMAND, *words], cwd=one.folder, env=env, capture_output=True, check=False, timeout=120)
