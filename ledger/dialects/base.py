@@ -8,7 +8,7 @@ from ledger.base.numbers import is_number
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
-from ledger.log.layout import FileLayout
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy

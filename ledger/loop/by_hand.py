@@ -101,7 +101,7 @@ def mark(
     with writing(session.log, dry=dry) as pen:
         state, policy = pen.state, policy_of(pen.state)
         policy.check_mark(word, ack)
-        if policy.place(state) is not None:
+        if policy.binding(state) is not None:
             from ledger.loop.git.repository import Git
             from ledger.loop.iteration.preconditions import check_place
 

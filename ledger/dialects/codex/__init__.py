@@ -7,7 +7,7 @@ from ledger.dialects.codex import records, rules
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Lifecycle
-from ledger.log.layout import FileLayout
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy

@@ -1,4 +1,4 @@
-"""What `init --git` does to the repository: a branch, the session's files ignored, the harness committed."""
+"""The repository as `init --git` sets it up: a branch, the session's files ignored, the harness committed."""
 
 import os
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.log.layout import AUTO, FLAT
+from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
