@@ -16,9 +16,7 @@ from ledger.loop.iteration.scope import Scope
 from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.objects import get_object, put_object
-
-LEAVINGS = "leavings.json"
-"""Untracked files that measuring made: they are no part of any experiment."""
+from ledger.session.side_names import LEAVINGS
 
 _LISTED = 5
 _ADVICE = {

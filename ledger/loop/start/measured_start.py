@@ -18,7 +18,6 @@ from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import preconditions
-from ledger.loop.iteration.attempt import LOCK
 from ledger.loop.iteration.harness import check_config
 from ledger.loop.measuring.measurement import guard, verify
 from ledger.loop.start.git_setup import Repository
@@ -26,6 +25,7 @@ from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import slug
 from ledger.reading.reader import Reader
 from ledger.session.files import Session
+from ledger.session.side_names import RUN_LOCK
 from ledger.session.writer import start
 
 VERIFY_LOG, GUARD_LOG = "logs/000.verify.log", "logs/000.guard.log"
@@ -46,7 +46,7 @@ def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry
         made.paths.extend(_paths(session, guarded=plan.guard is not None))
         return made
     session.log.parent.mkdir(exist_ok=True)
-    with locked(session.side(LOCK), 0):
+    with locked(session.side(RUN_LOCK), 0):
         _check_new(session)
         metric, guarded = _measure(session, draft, known, made)
         _set_up(made, repository, plan, now_ms, dry=False)
