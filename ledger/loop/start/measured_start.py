@@ -16,6 +16,7 @@ from ledger.dialects.policy import Binding
 from ledger.dialects.writing import Record, SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
+from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import preconditions
 from ledger.loop.iteration.harness import check_config
@@ -61,16 +62,12 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
     """Give the repository. Raises LedgerError where no such session can start in it."""
     _check_new(session)
     git = Git(session.workdir, session.own())
-    if git.top() is None:
-        raise LedgerError(f"a {dialect} run needs a git repository: git init and commit the code first")
-    if git.head() is None:
-        raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
-    if git.branch() is None and not detached:
-        raise LedgerError("HEAD is detached: check out a branch that the kept commits can stay on, or use --git")
-    if (doing := git.under_way()) is not None:
-        raise LedgerError(f"{doing} is under way: finish or abort it first")
-    if not git.has_identity:
-        raise LedgerError("git does not know who commits: set user.name and user.email with git config")
+    check_ready(
+        git,
+        nowhere=f"a {dialect} run needs a git repository: git init and commit the code first",
+        detached="" if detached else "check out a branch that the kept commits can stay on, or use --git",
+        author="who commits",
+    )
     if changed := git.changes():
         raise LedgerError(
             f"the tree must be clean, these are changed: {preconditions.listed(changed)}; commit them first"

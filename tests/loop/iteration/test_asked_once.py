@@ -67,6 +67,17 @@ def test_a_run_with_hooks(tmp_path: Path, dialect: str):
     check(asked)
 
 
+def test_a_run_of_a_log_with_accepted_findings(tmp_path: Path):
+    one = begun(tmp_path / "work", "autoresearch")
+    with one.log.open("ab") as file:
+        file.write(b'{"run":2,"metric":NaN,"status":"discard"}\n')
+    assert one.ledger("review", "accept", one.log, "L106@4", "--reason", "it is lost").code == 0
+    one.write(120)
+    (asked,) = listened(one, tmp_path / "ear", "run", "--description", "try it")
+    check(asked)
+    assert one.ledger("check").code == 0
+
+
 def test_a_baseline(tmp_path: Path):
     one = project(tmp_path / "work")
     (asked,) = listened(one, tmp_path / "ear", "run", "--baseline")
