@@ -101,7 +101,8 @@ def test_a_log_that_was_rewritten_is_read_anew(tmp_path: Path, replaced: bool, k
     path = log(tmp_path)
     with kept_open(path) as history:
         history._keeps_open = kept
-        before = history.renew() and path.stat()
+        history.renew()
+        before = path.stat()
         if replaced:
             other = log(tmp_path, OTHER, "other.jsonl")
             other.replace(path)
