@@ -16,6 +16,8 @@ BLOCK_BYTES = 64 * 1024
 PEEK_BYTES = 4 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 STDIN = "-"
+RUN_JSON = "run.json"
+"""The file beside a log that configures it, where the log's protocol has one."""
 DECISIONS = ".accepted.jsonl"
 """What the name of the file with a log's decisions has behind the log's."""
 
@@ -202,7 +204,7 @@ def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:
 
 def run_json_of(log: Path) -> Path:
     """Name the run.json that goes with a codex log's events.jsonl."""
-    return log.with_name("run.json")
+    return log.with_name(RUN_JSON)
 
 
 def decisions_of(log: Path) -> Path:

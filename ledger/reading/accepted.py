@@ -6,13 +6,14 @@ changed it means nothing any more. An accepted finding does not stop `check`, `s
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.log.diagnostics import Diagnostic
-from ledger.log.source import open_log, read_small
+from ledger.log.source import LogFile, open_log, read_small
 from ledger.reading.side_files import records, side_file
 
 WHAT = "accepted"
@@ -96,42 +97,49 @@ def record_of(action: str, decision: Acceptance) -> dict[str, Any]:
     return {**made, "by": decision.by, "at": decision.at}
 
 
-def mark(log: Path, found: Sequence[Diagnostic], decisions: Decisions | None = None) -> list[Diagnostic]:
-    """Give the findings, each accepted one with its reason. Raises LedgerError if the decisions cannot be read."""
+def mark(
+    log: Path, found: Sequence[Diagnostic], decisions: Decisions | None = None, content: bytes | None = None
+) -> list[Diagnostic]:
+    """Give the findings, each accepted one with its reason; the log is read for that unless its content is given.
+
+    Raises LedgerError if the decisions cannot be read.
+    """
     made = read(log) if decisions is None else decisions
     codes = {key.code for key in made}
     asked = [one for one in found if one.code in codes]
     if not asked:
         return list(found)
-    keys = keys_of(log, asked)
+    keys = keys_of(log, asked, content)
     reasons = {place: made[key].reason for place, key in keys.items() if key in made}
     return [one._replace(accepted=reasons.get((one.source, one.line, one.code))) for one in found]
 
 
-def keys_of(log: Path, found: Iterable[Diagnostic]) -> dict[tuple[str | None, int, str], Key]:
+def keys_of(
+    log: Path, found: Iterable[Diagnostic], content: bytes | None = None
+) -> dict[tuple[str | None, int, str], Key]:
     """Give what decisions on these findings would be bound to, by file, line and code."""
     wanted: dict[str | None, set[int]] = {}
     places = {(one.source, one.line, one.code) for one in found}
     for source, line, _ in places:
         wanted.setdefault(source, set()).add(line)
-    hashes = {(source, line): sha for source, lines in wanted.items() for line, sha in _hashes(log, source, lines)}
+    hashes = {
+        (source, line): sha for source, lines in wanted.items() for line, sha in _hashes(log, source, lines, content)
+    }
     return {(source, line, code): Key(code, source, hashes[source, line]) for source, line, code in places}
 
 
-def _hashes(log: Path, source: str | None, lines: set[int]) -> Iterable[tuple[int, str]]:
+def _hashes(log: Path, source: str | None, lines: set[int], content: bytes | None = None) -> Iterable[tuple[int, str]]:
     if source is not None:
         data = read_small(log.with_name(source)) or b""
         yield from ((line, hash_of(data, line)) for line in lines)
         return
     found: dict[int, str] = {}
-    with open_log(log) as file:
-        whole = hashlib.sha256()
+    with open_log(log) if content is None else LogFile(None, BytesIO(content), len(content)) as file:
         for block in file.blocks():
-            whole.update(block.data)
             for line in lines.intersection(range(block.first_line, block.first_line + len(block.lines))):
                 found[line] = hashlib.sha256(block.lines[line - block.first_line]).hexdigest()
     for line in lines:
-        yield line, found.get(line, whole.hexdigest())
+        yield line, found.get(line, file.hash.hexdigest())
 
 
 def hash_of(data: bytes, line: int) -> str:

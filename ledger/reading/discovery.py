@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.log.file_layout import AUTO, FLAT, FileLayout
-from ledger.log.source import DECISIONS, STDIN
+from ledger.log.source import DECISIONS, RUN_JSON, STDIN
 
 _SKIPPED_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__"))
 
@@ -35,7 +35,7 @@ def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:
 
 def _logs_of(path: Path) -> list[Path]:
     for layout in owned_layouts() if not path.is_dir() else ():
-        if path.name == layout.config:
+        if layout.configured and path.name == RUN_JSON:
             name = PurePath(layout.log).name
             if not path.with_name(name).exists():
                 raise LedgerError(f"{show_path(path)} has no {name} beside it; name the log itself")
@@ -71,7 +71,7 @@ def _holds(folder: Path, files: list[str], layout: FileLayout) -> bool:
     """
     if PurePath(layout.log).name not in files:
         return False
-    return layout.folder in ("", folder.resolve().name) or layout.config in files
+    return layout.folder in ("", folder.resolve().name) or (layout.configured and RUN_JSON in files)
 
 
 def _skipped(folder: Path) -> bool:
@@ -88,4 +88,4 @@ def session_log(folder: Path) -> Path:
 
 def _names(layout: FileLayout) -> tuple[str, ...]:
     """Give a log's places within the project's folder: beside its configuration, it may be anywhere."""
-    return (layout.log, PurePath(layout.log).name) if layout.config else (layout.log,)
+    return (layout.log, PurePath(layout.log).name) if layout.configured else (layout.log,)

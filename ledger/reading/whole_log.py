@@ -11,7 +11,7 @@ from ledger.fold.state import State
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Event
 from ledger.log.jsontext import WHITE, decode
-from ledger.log.source import MAX_LINE_BYTES, LogFile, open_log, read_small, run_json_of
+from ledger.log.source import MAX_LINE_BYTES, LogFile, decisions_of, open_log, read_small, run_json_of
 from ledger.reading.reader import Reader
 
 Undecided = tuple[int, list[str], bool]
@@ -48,19 +48,19 @@ def read_log(path: Path | None, dialect: str | None = None) -> Log:
     return Log(path, reader.dialect.name if reader.dialect else None, reader.lines, reader.records, reader.state, found)
 
 
-def judged(path: Path | None, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Put a log's findings in order, those that a person accepted marked as such."""
+def judged(path: Path | None, found: list[Diagnostic], content: bytearray | None = None) -> list[Diagnostic]:
+    """Put a log's findings in order, those that a person accepted marked as such; `content` is the log's, if known."""
     found = sorted(found, key=lambda d: (d.source is None, d.line, d.column))
     if not found or path is None or not _has_decisions(path):
         return found
     from ledger.reading.accepted import mark  # few logs have decisions beside them, so only these pay for it
 
-    return mark(path, found)
+    return mark(path, found, content=None if content is None else bytes(content))
 
 
 def _has_decisions(path: Path) -> bool:
     try:
-        return path.with_name(f"{path.name}.accepted.jsonl").exists()
+        return decisions_of(path).exists()
     except OSError:  # a name that is too long for a side file has none
         return False
 

@@ -140,7 +140,7 @@ class History:
         """Say what the log is by now, and what is wrong with it."""
         reader = self.reader
         name = reader.dialect.name if reader.dialect else None
-        found = judged(self.path, [*reader.diagnostics, *self.ends()])
+        found = judged(self.path, [*reader.diagnostics, *self.ends()], self.content)
         self.log = Log(self.path, name, reader.lines, reader.records, reader.state, found)
 
     def close(self) -> None:

@@ -12,9 +12,9 @@ from ledger.base.times import iso
 from ledger.log.jsontext import WHITE, decode, dump
 from ledger.log.source import read_small
 from ledger.session.files import Session
+from ledger.session.side_names import STEER, STEER_LOCK
 
 USER, BEFORE, AFTER = "user", "before hook", "after hook"
-QUEUE, LOCK = "steer.jsonl", "steer.lock"
 MOST_BYTES = 1 << 20
 """A longer text belongs into a file that the text names."""
 
@@ -38,7 +38,7 @@ def add(session: Session, source: str, text: str) -> None:
     if len(text.encode()) > MOST_BYTES:
         raise LedgerError(f"a text for the brief has at most {MOST_BYTES:,} bytes; put it into a file and name that")
     line = dump({"at": iso(time.time_ns() // 1_000_000), "from": source, "text": text}).encode() + b"\n"
-    with locked(session.side(LOCK)):
+    with locked(session.side(STEER_LOCK)):
         try:
             _append(session, line)
         except OSError as error:
@@ -47,14 +47,14 @@ def add(session: Session, source: str, text: str) -> None:
 
 def pending(session: Session) -> list[Message]:
     """List the queued texts, oldest first, and leave them there. A damaged line is given as it stands, not lost."""
-    data = read_small(session.side(QUEUE), 1 << 30) or b""
+    data = read_small(session.side(STEER), 1 << 30) or b""
     return [_note(line) for line in data.split(b"\n") if line.strip(WHITE)]
 
 
 def drop(session: Session, told: list[Message]) -> None:
     """Take texts that were told off the queue; what came since stays."""
-    with locked(session.side(LOCK)):
-        path = session.side(QUEUE)
+    with locked(session.side(STEER_LOCK)):
+        path = session.side(STEER)
         lines = [line for line in (read_small(path, 1 << 30) or b"").split(b"\n") if line.strip(WHITE)]
         for note in told:
             if lines and _note(lines[0]) == note:
@@ -67,10 +67,10 @@ def drop(session: Session, told: list[Message]) -> None:
 
 def take(session: Session) -> list[Message]:
     """List the queued texts, oldest first, and empty the queue: each text is taken once."""
-    path = session.side(QUEUE)
+    path = session.side(STEER)
     if not path.exists():
         return []
-    with locked(session.side(LOCK)):
+    with locked(session.side(STEER_LOCK)):
         notes = pending(session)
         try:
             path.unlink(missing_ok=True)
@@ -80,7 +80,7 @@ def take(session: Session) -> list[Message]:
 
 
 def _append(session: Session, line: bytes) -> None:
-    with session.side(QUEUE).open("a+b") as file:
+    with session.side(STEER).open("a+b") as file:
         size = file.seek(0, os.SEEK_END)
         if size:
             file.seek(size - 1)
@@ -105,4 +105,4 @@ def _note(line: bytes) -> Message:
 
 
 def _failed(session: Session, error: OSError) -> LedgerError:
-    return LedgerError(f"cannot write {show_path(session.side(QUEUE))}: {(error.strerror or str(error)).lower()}")
+    return LedgerError(f"cannot write {show_path(session.side(STEER))}: {(error.strerror or str(error)).lower()}")

@@ -10,7 +10,8 @@ import pytest
 
 from ledger.base.errors import LedgerError
 from ledger.session.files import of_log
-from ledger.session.messages import AFTER, MOST_BYTES, QUEUE, USER, add, pending, take
+from ledger.session.messages import AFTER, MOST_BYTES, USER, add, pending, take
+from ledger.session.side_names import STEER
 from tests.support.cli import ROOT, ledger, log
 
 ADDER = """
@@ -37,14 +38,14 @@ def test_texts_are_listed_in_order_and_taken_once(tmp_path: Path):
 def test_a_line_has_its_time_its_source_and_its_text(tmp_path: Path):
     session = of_log(log(tmp_path))
     add(session, USER, "µ")
-    record = json.loads(session.side(QUEUE).read_bytes())
+    record = json.loads(session.side(STEER).read_bytes())
     assert list(record) == ["at", "from", "text"] and record["from"] == USER and record["text"] == "µ"
     assert record["at"].endswith("Z") and pending(session)[0].at == record["at"]
 
 
 def test_damaged_lines_are_shown_and_the_next_text_stands_alone(tmp_path: Path):
     session = of_log(log(tmp_path))
-    session.side(QUEUE).write_bytes(b'{"text":3}\n\n\xff{"at":"x","from":"user","text":"cu')
+    session.side(STEER).write_bytes(b'{"text":3}\n\n\xff{"at":"x","from":"user","text":"cu')
     add(session, USER, "whole")
     assert [note.text for note in take(session)] == ['{"text":3}', '\ufffd{"at":"x","from":"user","text":"cu', "whole"]
 
@@ -55,8 +56,8 @@ def test_texts_of_any_bytes_and_no_end(tmp_path: Path):
     assert pending(session)[0].text.startswith("a\ufffd")
     with pytest.raises(LedgerError, match="put it into a file"):
         add(session, USER, "x" * (MOST_BYTES + 1))
-    session.side(QUEUE).unlink()
-    session.side(QUEUE).mkdir()
+    session.side(STEER).unlink()
+    session.side(STEER).mkdir()
     with pytest.raises(LedgerError, match="cannot write"):
         add(session, USER, "x")
 

@@ -1,10 +1,9 @@
 """How often a command asks: the git processes that it starts, and how often it opens its log."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
-
-from tests.support.project import Project
 
 BORDER = "=== border"
 """A line that a test may add to both files, to tell one turn of a loop from the next."""
@@ -43,9 +42,12 @@ class Asked(NamedTuple):
 
 
 class Ear:
-    """Listen to a project's commands, which have to be started with these `variables`."""
+    """Listen to what commands ask of git and of one log; they have to be started in its `environment`.
 
-    def __init__(self, one: Project, folder: Path) -> None:
+    A folder that is not there yet takes what was heard.
+    """
+
+    def __init__(self, log: Path, folder: Path) -> None:
         self._git, self._opens = folder / "git.txt", folder / "opens.txt"
         programs, modules = folder / "programs", folder / "modules"
         for made in (programs, modules):
@@ -55,16 +57,16 @@ class Ear:
         wrapper.chmod(0o755)
         (modules / "sitecustomize.py").write_text(_LISTENER)
         self._programs = programs
-        self.variables = {
+        self._variables = {
             "PYTHONPATH": str(modules),
             "ASKED_GIT": str(self._git),
-            "ASKED_LOG": str(one.log),
+            "ASKED_LOG": str(log),
             "ASKED_OPENS": str(self._opens),
         }
 
-    def environment(self, base: dict[str, str]) -> dict[str, str]:
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Give an environment in which a command is listened to."""
-        return {**base, **self.variables, "PATH": f"{self._programs}:{base['PATH']}"}
+        return {**base, **self._variables, "PATH": f"{self._programs}:{base['PATH']}"}
 
     @property
     def border(self) -> str:

@@ -13,10 +13,11 @@ from ledger.cli.support.options import hooks_option, limit_option, log_option, r
 from ledger.cli.support.output import heard, stdout_text
 from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
-from ledger.loop.driving.background import OUTPUT, check_free, detach, is_urgent, last_agent, registered
+from ledger.loop.driving.background import check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.project import at_work
 from ledger.session.files import Session
 from ledger.session.history import History
+from ledger.session.side_names import LOOP_OUTPUT
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -108,7 +109,8 @@ def _detach(session: Session, plan: Any, log: str | None) -> None:
     words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
     words += [*([] if plan.hooks else ["--no-hooks"]), *(["--resume"] if plan.resume else [])]
     click.echo(detach(session, words), file=stdout_text())
-    click.echo(f"ledger: its output is in {show_path(session.side(OUTPUT))}; see ledger status, ledger stop", err=True)
+    output = show_path(session.side(LOOP_OUTPUT))
+    click.echo(f"ledger: its output is in {output}; see ledger status, ledger stop", err=True)
 
 
 def _check_resume(session: Session) -> None:

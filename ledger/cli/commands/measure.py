@@ -25,6 +25,7 @@ from ledger.loop.measuring.metric_lines import Metrics
 from ledger.session.files import OUTPUT, Session, log_here, of_log
 from ledger.session.history import read
 from ledger.session.settings import find
+from ledger.session.side_names import CHECKS_OUTPUT
 
 
 def _seconds(text: str) -> float:
@@ -124,7 +125,7 @@ def _take(session: Session | None, command: tuple[str, ...], repeat: int, timeou
         return _take_configured(session, name, policy.config(state), command, timeout, checks)
     taken = measuring.measure(session, name or None, command=command or None, repeat=repeat, timeout=timeout)
     checked = measuring.check(session) if checks and not taken.failure else None
-    return _Done(name, taken, session.workdir / OUTPUT, checked, session.side("checks.log"))
+    return _Done(name, taken, session.workdir / OUTPUT, checked, session.side(CHECKS_OUTPUT))
 
 
 def _take_configured(

@@ -9,13 +9,14 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.dialects import by_name, names
-from ledger.log.source import find_logs, run_json_of, session_log
+from ledger.log.source import run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.sync_one import sync_log
-from ledger.reading.discovery import find_logs, session_log
+from ledger.reading.discovery import find_logs
+from ledger.session.files import log_here
 
 
 def existing_mirror(db: str | None) -> Location:
@@ -68,7 +69,7 @@ def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> l
     if every:
         return sessions
     chosen: list[store.StoredSession] = []
-    for name in logs or (str(session_log(Path.cwd())),):
+    for name in logs or (str(log_here(Path.cwd())),):
         ids = store.matching(raw, (name,)) or [i for log in _below(name) for i in store.matching(raw, (str(log),))]
         if not ids:
             raise LedgerError(f"{show_path(name)} is not in the mirror; run ledger sync {show_path(name)}")

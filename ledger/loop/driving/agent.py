@@ -15,8 +15,7 @@ from ledger.loop.measuring import processes
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.processes import Finished
 from ledger.session.files import Session
-
-BRIEF, NOTE, OUTPUT = "brief.md", "note.json", "agent.log"
+from ledger.session.side_names import AGENT_OUTPUT, BRIEF, NOTE
 
 NOTE_BYTES = 1 << 20
 """A larger note is left out."""
@@ -43,7 +42,7 @@ def call(session: Session, command: str, brief: str, number: int, timeout: float
     note.unlink(missing_ok=True)
     told = {"LEDGER_BRIEF": str(path), "LEDGER_NOTE": str(note), "LEDGER_LOG": str(session.log)}
     env = {**os.environ, **told, "LEDGER_RUN": str(number)}
-    with Output(session.side(OUTPUT)) as output:
+    with Output(session.side(AGENT_OUTPUT)) as output:
         finished = processes.run(
             ["bash", "-c", command], session.workdir, timeout, lambda _, chunk: output.write(chunk),
             stdin=text, env=env, merged=True,

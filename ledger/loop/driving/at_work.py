@@ -3,21 +3,20 @@
 from ledger.base.locks import is_locked
 from ledger.loop.iteration import journal
 from ledger.session.files import Session
+from ledger.session.side_names import LOOP, RUN_LOCK
 
 
 def state_of(session: Session, now_ms: int) -> dict[str, str]:
     """Give the lines that `ledger status` adds, by their label; none where nothing is at work. `now_ms` is UTC."""
     found = {}
-    if session.side("loop.json").exists():
+    if session.side(LOOP).exists():
         from ledger.loop.driving.background import described, live
 
         loop = live(session)
         found["loop"] = described(loop, now_ms) if loop else "not running"
     entry = journal.load(session)
     if entry is not None and not found.get("loop", "").startswith("alive"):
-        from ledger.loop.iteration.attempt import LOCK
-
-        if is_locked(session.side(LOCK)):
+        if is_locked(session.side(RUN_LOCK)):
             found["at work"] = f"ledger run, on run {entry.number}"
         else:
             found["half done"] = f"run {entry.number}: the next ledger run or loop finishes it or undoes it"

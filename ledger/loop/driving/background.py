@@ -19,8 +19,7 @@ from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
 from ledger.session.files import Session
 from ledger.session.objects import get_object, put_object
-
-LOCK, STATE, STOP, OUTPUT = "loop.lock", "loop.json", "stop", "runtime.log"
+from ledger.session.side_names import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP
 
 START_PATIENCE = 30.0
 """Seconds that a detached loop may take until it works or says why not."""
@@ -47,9 +46,9 @@ class Live(NamedTuple):
 
 def live(session: Session) -> Live | None:
     """Find the loop that is at work on a session; None if there is none."""
-    if not session.side(STATE).exists() or not is_locked(session.side(LOCK)):
+    if not session.side(LOOP).exists() or not is_locked(session.side(LOOP_LOCK)):
         return None
-    found = get_object(session.side(STATE)) or {}
+    found = get_object(session.side(LOOP)) or {}
     if any(type(found.get(name)) is not kind for name, kind in _KINDS.items()):
         return None
     return Live(**{name: found[name] for name in _KINDS})
@@ -69,7 +68,7 @@ def inside(session: Session) -> bool:
 
 def last_agent(session: Session) -> str | None:
     """Give the agent command of the session's last loop."""
-    found = get_object(session.side(STATE)) or {}
+    found = get_object(session.side(LOOP)) or {}
     agent = found.get("agent")
     return agent if isinstance(agent, str) and agent else None
 
@@ -90,14 +89,14 @@ class Registration:
 
     def check(self) -> None:
         """Raise LedgerError if the lock's file is gone, since a second loop could start then."""
-        if not self._session.side(LOCK).exists():
+        if not (lock := self._session.side(LOOP_LOCK)).exists():
             raise LedgerError(
-                f"somebody removed {show_path(self._session.side(LOCK))}, by which others see the loop; nothing else is"
-                " lost: ledger loop --resume"
+                f"somebody removed {show_path(lock)}, by which others see the loop; nothing else is lost: ledger loop"
+                " --resume"
             )
 
     def _write(self) -> None:
-        put_object(self._session.side(STATE), self._live._asdict())
+        put_object(self._session.side(LOOP), self._live._asdict())
 
 
 @contextmanager
@@ -105,7 +104,7 @@ def registered(session: Session, agent: str) -> Iterator[Registration]:
     """Be the session's one loop. Raises LedgerError if another one is at work."""
     check_free(session)
     session.side(STOP).unlink(missing_ok=True)  # ahead of the lock, by which a stop finds the loop
-    with locked(session.side(LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
+    with locked(session.side(LOOP_LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
         yield Registration(session, agent)
 
 
@@ -140,7 +139,7 @@ def stop_and_wait(session: Session, say: Callable[[str], object]) -> None:
     if found is None or inside(session):
         return
     say(f"the loop (process {found.pid}) finishes its cycle first: {found.step}")
-    _wait(lambda: not is_locked(session.side(LOCK)), None)
+    _wait(lambda: not is_locked(session.side(LOOP_LOCK)), None)
 
 
 def _wait(done: Callable[[], bool], patience: float | None) -> bool:
@@ -159,7 +158,7 @@ def detach(session: Session, arguments: Sequence[str]) -> str:
     wrote, if it failed at once.
     """
     check_free(session)
-    output = session.side(OUTPUT)
+    output = session.side(LOOP_OUTPUT)
     with output.open("ab") as file:
         begin = file.tell()
         child = subprocess.Popen(

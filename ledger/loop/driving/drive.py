@@ -24,6 +24,7 @@ from ledger.loop.project import Project
 from ledger.session import messages
 from ledger.session.files import Session
 from ledger.session.history import sound
+from ledger.session.side_names import AGENT_OUTPUT
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 from ledger.telling.brief import brief
@@ -88,7 +89,7 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
         if unchanged == UNCHANGED_TURNS:
             raise LedgerError(
                 f"the agent changed nothing {UNCHANGED_TURNS} times in a row, so the loop stops; its output is in"
-                f" {show_path(session.side(agents.OUTPUT))}"
+                f" {show_path(session.side(AGENT_OUTPUT))}"
             )
 
 
@@ -195,6 +196,6 @@ def _tell_end(session: Session, called: agents.Call, ears: Ears) -> None:
     how = finished.problem or (
         "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
     )
-    ears.say(f"the agent {how}; its output is in {show_path(session.side(agents.OUTPUT))}")
+    ears.say(f"the agent {how}; its output is in {show_path(session.side(AGENT_OUTPUT))}")
     for line in called.tail.splitlines()[-5:]:
         ears.say(f"  {line}")

@@ -22,6 +22,7 @@ from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
 from ledger.session.files import Session
 from ledger.session.history import History
+from ledger.session.side_names import HOOKS
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")
@@ -29,8 +30,6 @@ TIMEOUT = 30.0
 """Seconds after which a hook is killed with all its children."""
 STDOUT_BYTES = 8192
 STDERR_BYTES = 2048
-SIDE_FILE = "hooks.jsonl"
-"""Where the hook records of those protocols go that have no place for them in the log."""
 
 
 class Fired(NamedTuple):
@@ -157,7 +156,7 @@ def _log(session: Session, history: History, record: Mapping[str, Any]) -> None:
         with writing(history) as pen:
             pen.append(record)
         return
-    side, line = session.side(SIDE_FILE), dump(dict(record)).encode() + b"\n"
+    side, line = session.side(HOOKS), dump(dict(record)).encode() + b"\n"
     with locked(lock_of(session.log)):
         if side.exists():
             append(side, line, side.stat().st_size)

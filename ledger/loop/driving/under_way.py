@@ -4,11 +4,11 @@ from ledger.base.errors import LedgerError
 from ledger.base.locks import is_locked, locked
 from ledger.loop.driving.background import inside, live, stop_and_wait
 from ledger.loop.iteration import journal
-from ledger.loop.iteration.attempt import LOCK
 from ledger.loop.iteration.experiment import Say, Step
 from ledger.loop.iteration.recovery import abandon
 from ledger.loop.project import at_work
 from ledger.session.files import Session
+from ledger.session.side_names import RUN_LOCK
 
 FOREVER = 1e9
 """Seconds; Ctrl-C ends the wait."""
@@ -22,9 +22,9 @@ def stop_and_finish(session: Session, say: Say) -> None:
     stop_and_wait(session, say)
     if inside(session):
         return
-    if is_locked(session.side(LOCK)):
+    if is_locked(session.side(RUN_LOCK)):
         say("waiting for the ledger run that is measuring here")
-    with locked(session.side(LOCK), FOREVER), at_work(session) as project:
+    with locked(session.side(RUN_LOCK), FOREVER), at_work(session) as project:
         if project.git.top() is not None:
             abandon(Step(*project, say, lambda name: None, lambda entry: None))
 
@@ -32,7 +32,7 @@ def stop_and_finish(session: Session, say: Say) -> None:
 def check_no_run(session: Session) -> None:
     """Raise LedgerError while a run is measuring: what is marked now would come before it in the log."""
     if not inside(session):
-        with locked(session.side(LOCK), 1.0, busy="a ledger run is measuring here; wait for it, or interrupt it"):
+        with locked(session.side(RUN_LOCK), 1.0, busy="a ledger run is measuring here; wait for it, or interrupt it"):
             pass
 
 
@@ -40,7 +40,7 @@ def check_nothing_under_way(session: Session) -> None:
     """Raise LedgerError, with what to do, if something works on the session or left it half done."""
     if (loop := live(session)) is not None:
         raise LedgerError(f"a loop is at work on this session (process {loop.pid}): end it with ledger stop first")
-    if is_locked(session.side(LOCK)):
+    if is_locked(session.side(RUN_LOCK)):
         raise LedgerError("a run of this session is being measured: wait for it to end")
     if journal.load(session) is not None:
         raise LedgerError("an iteration of this session is half done: ledger run finishes or undoes it first")

@@ -19,10 +19,12 @@ from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.project import Project
 from ledger.session.history import History, secondary_names, sound
+from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 
-LOCK, REPOSITORY_LOCK = "run.lock", "ledger.lock"
+REPOSITORY_LOCK = "ledger.lock"
+"""In git's own folder: held by the one who measures, whichever session it is for."""
 PATIENCE = 1.0
 """Seconds for those who only look whether a run is under way."""
 BASELINE = "baseline"
@@ -61,7 +63,7 @@ def attempt(
     undone.
     """
     session, history, git = project
-    with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
+    with locked(session.side(RUN_LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
         step = Step(session, history, git, listener.say, listener.step, listener.logged)
         try:
             if _resume(step, wishes) or recover_only:

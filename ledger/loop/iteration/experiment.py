@@ -20,6 +20,7 @@ from ledger.loop.measuring import last_measurement
 from ledger.loop.measuring.measurement import Checked, Measurement, check, guard, has_checks, measure, verify
 from ledger.session.files import Session
 from ledger.session.history import History, sound
+from ledger.session.side_names import ITERATION
 
 Say = Callable[[str], object]
 """What gets each sentence about what is going on."""
@@ -255,7 +256,7 @@ def _verify(step: Step, entry: Journal) -> None:
 
 def moved(step: Step, entry: Journal) -> str:
     """Say that somebody moved HEAD under an iteration, and how to give it up."""
-    path = step.session.side(journal.FILE)
+    path = step.session.side(ITERATION)
     return (
         f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way: go back with"
         f" git checkout {entry.branch} and git reset --mixed {(entry.trial or entry.base)[:SHORT]}, or remove"

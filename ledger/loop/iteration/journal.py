@@ -9,8 +9,8 @@ from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
 from ledger.session.files import Session
 from ledger.session.objects import get_object, put_object
+from ledger.session.side_names import ITERATION
 
-FILE = "iteration.json"
 SUBJECT_COLUMNS = 60
 
 
@@ -58,7 +58,7 @@ class Journal(NamedTuple):
     def save(self, session: Session, **changed: Any) -> Self:
         """Write the journal down with these changes, durably, and give it."""
         made = self._replace(**changed)
-        put_object(session.side(FILE), _plain(made._asdict()), durable=True)
+        put_object(session.side(ITERATION), _plain(made._asdict()), durable=True)
         return made
 
     @property
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
 
 def load(session: Session) -> Journal | None:
     """Read the journal of a half-done iteration; None if there is none. Raises LedgerError if it cannot be read."""
-    path = session.side(FILE)
+    path = session.side(ITERATION)
     found = get_object(path)
     if found is None and not path.exists():
         return None
@@ -107,4 +107,4 @@ def load(session: Session) -> Journal | None:
 
 def remove(session: Session) -> None:
     """Forget the iteration: it is done."""
-    session.side(FILE).unlink(missing_ok=True)
+    session.side(ITERATION).unlink(missing_ok=True)

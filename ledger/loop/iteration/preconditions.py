@@ -10,15 +10,14 @@ from ledger.base.text import plain
 from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
+from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
 from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.objects import get_object, put_object
-
-LEAVINGS = "leavings.json"
-"""Untracked files that measuring made: they are no part of any experiment."""
+from ledger.session.side_names import LEAVINGS
 
 _LISTED = 5
 _ADVICE = {
@@ -44,18 +43,12 @@ def check_repository(session: Session, history: History, git: Git) -> None:
     for program in ("git", "bash"):
         if shutil.which(program) is None:
             raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
-    if git.top() is None:
-        raise LedgerError(
-            f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init"
-        )
-    if git.look().head is None:
-        raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
-    if git.branch() is None:
-        raise LedgerError("HEAD is detached: check out a branch, which the kept commits can stay on")
-    if (what := git.under_way()) is not None:
-        raise LedgerError(f"{what} is under way: finish or abort it first")
-    if not git.has_identity:
-        raise LedgerError("git does not know whom to name as author: set user.name and user.email with git config")
+    check_ready(
+        git,
+        nowhere=f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init",
+        detached="check out a branch, which the kept commits can stay on",
+        author="whom to name as author",
+    )
     check_place(history.state, git)
     if (known := policy_of(history.state).retained(history.state)) is not None:
         retained = known.head or ""

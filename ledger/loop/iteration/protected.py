@@ -13,13 +13,10 @@ from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
 from ledger.session.files import Session
 from ledger.session.history import History
+from ledger.session.side_names import EDITED_BY_LEDGER, EDITED_MEANWHILE
 
 _BESIDE = ("prompt", "measure", "checks", "ideas")
 _SCRIPTS = ("measure", "checks")
-_SIDE = ("steer.jsonl", "loop.json", "iteration.json")
-_OWN = ("leavings.json", "harness.json")
-"""Side files that only ledger writes; the others change while an agent or a benchmark is at work."""
-
 
 MOST_BYTES = 1 << 20
 """A larger file beside the log is not kept at hand."""
@@ -44,7 +41,7 @@ def note(session: Session, history: History, git: Git) -> Before:
     hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
     named = [
         *map(session.file, _BESIDE),
-        *map(session.side, (*_SIDE, *_OWN)),
+        *map(session.side, (*EDITED_MEANWHILE, *EDITED_BY_LEDGER)),
         session.folder / ".auto" / "config.json",
         *(path for folder in hooks if folder.is_dir() for path in folder.iterdir()),
     ]
@@ -107,7 +104,7 @@ def undo_head(git: Git, before: Before) -> list[str]:
 
 
 def _put_own_back(session: Session, before: Before) -> None:
-    for path in map(session.side, _OWN):
+    for path in map(session.side, EDITED_BY_LEDGER):
         if path in before.beside:
             if _content(path) != before.beside[path][0]:
                 put(path, before.beside[path][0])

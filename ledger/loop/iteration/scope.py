@@ -15,11 +15,9 @@ from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.objects import get_object
 from ledger.session.prompt import Lists, lists
+from ledger.session.side_names import HARNESS
 
 _MAGIC = re.compile(r"[*?[\\]")
-
-PINNED = "harness.json"
-"""The side file that remembers what a segment is measured with, and its scope."""
 
 
 class Scope(NamedTuple):
@@ -91,7 +89,7 @@ def _listed(session: Session) -> Lists:
     data = read_small(session.file("prompt"))
     if data is not None:
         return lists(data.decode("utf-8", "replace"))
-    pinned = get_object(session.side(PINNED)) or {}
+    pinned = get_object(session.side(HARNESS)) or {}
     return Lists(_texts(pinned.get("scope")), _texts(pinned.get("off_limits")))
 
 

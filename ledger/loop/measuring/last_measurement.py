@@ -11,8 +11,7 @@ from ledger.loop.git.repository import Git
 from ledger.loop.measuring.measurement import Checked, Measurement
 from ledger.session.files import Session
 from ledger.session.objects import put_object
-
-_FILE = "measurement.json"
+from ledger.session.side_names import MEASUREMENT
 
 
 def remember(session: Session, measurement: Measurement, checked: Checked | None, git: Git | None = None) -> None:
@@ -29,7 +28,7 @@ def remember(session: Session, measurement: Measurement, checked: Checked | None
     if before is not None and before["tree"] == tree:
         failed = before["checks_failure"]
     put_object(
-        session.side(_FILE),
+        session.side(MEASUREMENT),
         {
             "time": iso(time.time_ns() // 1_000_000),
             "head": git.head() if inside else None,
@@ -60,7 +59,7 @@ def failed_checks(session: Session) -> str | None:
 def _failed(session: Session) -> dict[str, Any] | None:
     """Read the last measurement if its checks failed; a damaged file is nobody's word."""
     try:
-        data = read_small(session.side(_FILE))
+        data = read_small(session.side(MEASUREMENT))
         last = load(data.decode()) if data else None
     except (LedgerError, UnicodeDecodeError):
         return None

@@ -16,6 +16,7 @@ from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.printed_number import Answer
 from ledger.loop.measuring.processes import Finished
 from ledger.session.files import OUTPUT, Session
+from ledger.session.side_names import CHECKS_OUTPUT
 
 _EXACT = Context(prec=2_000)  # the mean of two decimals, without rounding
 
@@ -149,7 +150,7 @@ def check(session: Session, *, timeout: float | None = None) -> Checked:
     if not has_checks(session):
         return NO_CHECKS
     limit = session.settings.checks_timeout if timeout is None else timeout
-    with Output(session.side("checks.log")) as kept:
+    with Output(session.side(CHECKS_OUTPUT)) as kept:
         return _checked(("bash", str(session.file("checks"))), session.workdir, limit, kept)
 
 

@@ -24,9 +24,8 @@ from ledger.loop.start.session_plan import slug
 from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
 from ledger.session.files import Session
+from ledger.session.side_names import ARCHIVE
 from ledger.session.writer import concluded, writing
-
-FOLDER = "archive"
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
 _TRIES = 1000
@@ -61,7 +60,7 @@ def _check_concluded(state: State) -> None:
 
 
 def _shelf(session: Session) -> Path:
-    return session.side(FOLDER) if session.layout == FLAT else session.log.parent / FOLDER
+    return session.side(ARCHIVE) if session.layout == FLAT else session.log.parent / ARCHIVE
 
 
 def _name(session: Session, state: State, now_ms: int) -> str:
@@ -106,14 +105,14 @@ def _beside(session: Session) -> Iterator[Path]:
     """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
     folder, log = session.log.parent, session.log
     if session.layout.owner:
-        stays = {log.name, FOLDER, *(path.name for path in _needed(session))}
+        stays = {log.name, ARCHIVE, *(path.name for path in _needed(session))}
         yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
         return
     main = folder / Path(session.layout.log).name
     shared = log != main and main.exists()  # the prompt is that session's
     named = [] if shared else [session.file("prompt"), session.file("ideas"), *session.snapshots()]
     yield from (path for path in named if path.is_file())
-    stays = {log.name, session.side(FOLDER).name, session.side("hooks").name, *(path.name for path in named)}
+    stays = {log.name, session.side(ARCHIVE).name, session.side("hooks").name, *(path.name for path in named)}
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
     stays |= {path.name for path in _needed(session)}
     known = set() if session.layout == AUTO else _tracked(folder)

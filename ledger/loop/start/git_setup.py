@@ -11,6 +11,7 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
+from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
 from ledger.loop.start.session_plan import slug
@@ -38,15 +39,13 @@ class Repository(NamedTuple):
     def of(cls, session: Session, *, fresh: bool) -> Self:
         """Find the repository. Raises LedgerError if anything stands in the way of what is to be committed."""
         git = Git(session.folder)
-        top = git.top()
-        if top is None:
-            raise LedgerError(f"--git needs a repository: run git init in {near(show_path(session.folder))} first")
-        if git.head() is None:
-            raise LedgerError("--git needs a commit to branch off from: commit the code first")
-        if (doing := git.under_way()) is not None:
-            raise LedgerError(f"{doing} is under way: finish or abort it first")
-        if not git.has_identity:
-            raise LedgerError("git does not know who commits: set user.name and user.email with git config")
+        top = check_ready(
+            git,
+            nowhere=f"--git needs a repository: run git init in {near(show_path(session.folder))} first",
+            unborn="--git needs a commit to branch off from: commit the code first",
+            detached="",
+            author="who commits",
+        )
         made = cls(session, git, top, fresh, [])
         made._check_files()
         return made

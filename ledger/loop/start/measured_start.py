@@ -16,9 +16,9 @@ from ledger.dialects.policy import Binding
 from ledger.dialects.writing import Record, SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
+from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import preconditions
-from ledger.loop.iteration.attempt import LOCK
 from ledger.loop.iteration.harness import check_config
 from ledger.loop.measuring.measurement import guard, verify
 from ledger.loop.start.git_setup import Repository
@@ -26,6 +26,7 @@ from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import slug
 from ledger.reading.reader import Reader
 from ledger.session.files import Session
+from ledger.session.side_names import RUN_LOCK
 from ledger.session.writer import start
 
 VERIFY_LOG, GUARD_LOG = "logs/000.verify.log", "logs/000.guard.log"
@@ -46,7 +47,7 @@ def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry
         made.paths.extend(_paths(session, guarded=plan.guard is not None))
         return made
     session.log.parent.mkdir(exist_ok=True)
-    with locked(session.side(LOCK), 0):
+    with locked(session.side(RUN_LOCK), 0):
         _check_new(session)
         metric, guarded = _measure(session, draft, known, made)
         _set_up(made, repository, plan, now_ms, dry=False)
@@ -61,16 +62,12 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
     """Give the repository. Raises LedgerError where no such session can start in it."""
     _check_new(session)
     git = Git(session.workdir, session.own())
-    if git.top() is None:
-        raise LedgerError(f"a {dialect} run needs a git repository: git init and commit the code first")
-    if git.head() is None:
-        raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
-    if git.branch() is None and not detached:
-        raise LedgerError("HEAD is detached: check out a branch that the kept commits can stay on, or use --git")
-    if (doing := git.under_way()) is not None:
-        raise LedgerError(f"{doing} is under way: finish or abort it first")
-    if not git.has_identity:
-        raise LedgerError("git does not know who commits: set user.name and user.email with git config")
+    check_ready(
+        git,
+        nowhere=f"a {dialect} run needs a git repository: git init and commit the code first",
+        detached="" if detached else "check out a branch that the kept commits can stay on, or use --git",
+        author="who commits",
+    )
     if changed := git.changes():
         raise LedgerError(
             f"the tree must be clean, these are changed: {preconditions.listed(changed)}; commit them first"

@@ -17,7 +17,7 @@ OUTCOMES = {"keep": "90", "discard": "120", "crash": "oops", "checks_failed": "6
 
 def listened(one: Project, place: Path, *arguments: str, code: int = 0) -> list[Asked]:
     """Run a command in a fresh process, and tell what it asked."""
-    ear = Ear(one, place)
+    ear = Ear(one.log, place)
     env = ear.environment({**environment(one.home), **IDENTITY})
     words = [word.replace("BORDER", ear.border) for word in arguments]
     done = subprocess.run([*COMMAND, *words], cwd=one.folder, env=env, capture_output=True, check=False, timeout=120)
@@ -65,6 +65,17 @@ def test_a_run_with_hooks(tmp_path: Path, dialect: str):
     one.write(120)
     (asked,) = listened(one, tmp_path / "ear", "run", "--description", "try it")
     check(asked)
+
+
+def test_a_run_of_a_log_with_accepted_findings(tmp_path: Path):
+    one = begun(tmp_path / "work", "autoresearch")
+    with one.log.open("ab") as file:
+        file.write(b'{"run":2,"metric":NaN,"status":"discard"}\n')
+    assert one.ledger("review", "accept", one.log, "L106@4", "--reason", "it is lost").code == 0
+    one.write(120)
+    (asked,) = listened(one, tmp_path / "ear", "run", "--description", "try it")
+    check(asked)
+    assert one.ledger("check").code == 0
 
 
 def test_a_baseline(tmp_path: Path):
