@@ -8,10 +8,10 @@ from ledger.dialects import by_name
 from ledger.dialects.autoresearch.records import SPELLINGS
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.events import Runs
+from ledger.log.json_places import Member, members, own_members
 from ledger.log.jsontext import decode, dump
 from ledger.repair.edits import apply_edits
 from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, proposed
-from ledger.repair.json_spans import Member, members, own_members
 from ledger.repair.log_text import Text, record_of
 
 _MEASURED = {"autoresearch": ("metric",), "state-protocol": ("value", "median")}
