@@ -3,9 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from ledger.dialects import by_name
 from ledger.log.json_places import Nesting, strings
 from ledger.log.jsontext import WHITE
+from ledger.repair.log_text import Text, record_of
 
+_MOST_BYTES = 1 << 16
+_MOST_STARTS = 64
+_START = re.compile(rb'\{[ \t]*"')
 _MOST_OBJECTS = 1000
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _SHORT = {8: rb"\b", 9: rb"\t", 10: rb"\n", 12: rb"\f", 13: rb"\r"}
@@ -46,3 +51,27 @@ def whole_objects(line: bytes) -> tuple[list[bytes], bytes]:
     if len(found) > _MOST_OBJECTS:
         return [], line
     return found, line[start:].strip(WHITE)
+
+
+def records_behind_torn(text: Text, line: bytes) -> list[bytes]:
+    """Give the records that a line ends with, behind a torn one; none if it is not so, or the line is very long.
+
+    A record has the keys that its protocol requires: an object inside the torn record, which may be whole, has not.
+    """
+    if text.dialect is None or len(line) > _MOST_BYTES:
+        return []
+    for tried, start in enumerate(_START.finditer(line, 1)):
+        if tried == _MOST_STARTS:
+            break
+        parts, rest = whole_objects(line[start.start() :])
+        if parts and not rest and all(_is_record(text.dialect, part) for part in parts):
+            return parts
+    return []
+
+
+def _is_record(dialect: str, part: bytes) -> bool:
+    record = record_of(part)
+    if record is None:
+        return False
+    required = [field.key for field in by_name(dialect).kind_of(record).fields if field.presence == "required"]
+    return bool(required) and record.keys() >= set(required)

@@ -6,10 +6,9 @@ from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.json_places import Nesting
 from ledger.log.jsontext import WHITE
 from ledger.log.source import MAX_LINE_BYTES
+from ledger.repair.damaged_lines import control_escapes, on_one_line, records_behind_torn, whole_objects
 from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, proposed
-from ledger.repair.json_spans import control_escapes, on_one_line, whole_objects
 from ledger.repair.log_text import Text, record_of
-from ledger.repair.torn import records_behind_torn
 
 _MOST_LINES = 1000
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
