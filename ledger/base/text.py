@@ -3,11 +3,15 @@
 import os
 import re
 from pathlib import Path
-from unicodedata import combining, east_asian_width
 
 _SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)")
 _BREAK = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_NARROW = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u22ff\u2500-\u259f]*")
+"""Characters that surely take a column each: for them the table of all others, slow to load, is not asked."""
+
+_WIDENING = "\ufe0f"
+"""What makes an emoji of the character before it, which may then take one column more."""
 
 
 def plain(text: str) -> str:
@@ -19,11 +23,11 @@ def plain(text: str) -> str:
 
 def columns(text: str) -> int:
     """Count the terminal columns that a plain text takes."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    if _NARROW.fullmatch(text):
+        return len(text)
+    from wcwidth import wcswidth
 
-
-def _columns(char: str) -> int:
-    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+    return wcswidth(text)
 
 
 def cut(text: str, width: int) -> str:
@@ -32,7 +36,7 @@ def cut(text: str, width: int) -> str:
         return text
     room = width - 1
     for place, char in enumerate(text):
-        room -= _columns(char)
+        room -= 1 if char == _WIDENING else columns(char)
         if room < 0:
             return text[:place].rstrip() + "…"
     return text

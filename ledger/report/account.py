@@ -94,7 +94,7 @@ def read(
 ) -> Account:  # fmt: skip
     """Read an open log with every rule; what cannot be read is a finding and left out.
 
-    `path` is where the log is, or was, None for standard input; `run_json` goes with a codex log that has no path.
+    `path` is where the log is, or was, None for standard input; `run_json` goes with a log that has no path.
     `judge` marks the findings that a person accepted, if the decisions are not to be read beside the log.
     """
     judge = judge or partial(judged, path)
@@ -154,8 +154,8 @@ def _text(value: object) -> str:
 
 
 def _decide(account: Account) -> None:
-    """Give each result of a state-protocol log the status that its decisions left it with."""
-    if account.state.dialect == "state-protocol":
+    """Give each result that is decided on later the status that its decisions left it with."""
+    if account.state.folding.decides_later:
         results = account.state.results
         account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
 

@@ -1,7 +1,8 @@
 """The verdict on a session, with the limit that its settings state (protocols.md 5)."""
 
+from ledger.dialects import judge
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict, judge
+from ledger.fold.verdict import Verdict
 from ledger.session.files import Session
 
 

@@ -67,6 +67,7 @@ FENCES = {
     "yaml": ("ledger.session.settings",),
     "portalocker": ("ledger.base.locks",),
     "platformdirs": ("ledger.mirror.location",),
+    "wcwidth": ("ledger.base.text",),
     "psycopg": ("ledger.mirror.postgres", "ledger.mirror.postgres_types"),
     "jinja2": ("ledger.report.page",),
     "markupsafe": ("ledger.report.page",),
@@ -181,7 +182,8 @@ try:
 except SystemExit as done:
     assert done.code == 0, done.code
 assert {"orjson", "ledger.rules"} <= set(sys.modules)
-heavy = {"sqlalchemy", "alembic", "tabulate", "yaml", "platformdirs", "sqlite3", "psycopg"} & set(sys.modules)
+heavy = {"sqlalchemy", "alembic", "tabulate", "wcwidth", "yaml", "platformdirs", "sqlite3", "psycopg"}
+heavy &= set(sys.modules)
 sys.exit(", ".join(sorted(heavy)) or 0)
 """
 YAML = """

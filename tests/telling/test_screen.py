@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.base.text import columns
+from ledger.base.text import columns, cut
 from ledger.cli.support.output import paint, screen_of
 from ledger.exports import Value, table
 from ledger.telling.screen import ASCII, BLOCKS
@@ -142,3 +142,9 @@ def test_what_a_stream_can_show():
     assert screen_of(io.TextIOWrapper(io.BytesIO(), "iso8859-1")).ramp is ASCII
     assert screen_of(io.StringIO()).ramp is ASCII  # nothing says how it is going to be encoded
     assert paint("", "red") == "" and paint("a", None) == "a"
+
+
+def test_characters_take_the_columns_that_a_terminal_gives_them():
+    texts = "é ≤ █ …", "한글", "e\u0301", "👨\u200d👩\u200d👧", "✌\ufe0f"
+    assert [columns(text) for text in texts] == [7, 4, 1, 2, 2]
+    assert columns(cut("✌\ufe0f" * 9, 6)) == 6 and cut("한글 한글", 6) == "한글…"

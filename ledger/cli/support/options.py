@@ -5,9 +5,11 @@ from typing import Any, TypeVar
 
 import click
 
+from ledger.dialects import names
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DIALECTS = ("autoresearch", "state-protocol", "codex")
+DIALECTS = names()
 
 db_option = click.option(
     "--db",

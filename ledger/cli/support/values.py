@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ledger.base.numbers import Number, is_number
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.log.jsontext import decode
 from ledger.loop.measuring.metric_lines import number
 
