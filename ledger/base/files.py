@@ -5,14 +5,18 @@ A log is only ever appended to, under its lock (protocols.md 7). A write that do
 
 import contextlib
 import os
+import stat
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import IO, BinaryIO
 
 from ledger.base.errors import LedgerError
-from ledger.base.paths import show_path
+from ledger.base.paths import canonical, show_path
 
 
-def append(log: Path, data: bytes, size: int) -> None:
-    """Write whole lines at the end of a log that is `size` bytes long, and make them durable.
+def append(log: Path, data: bytes, size: int) -> os.stat_result:
+    """Write whole lines at the end of a log that is `size` bytes long, and make them durable; give its status then.
 
     The caller holds the lock and has read those bytes. Raises LedgerError, the log being as it was, if it has another
     size or the disk does not take all of `data`.
@@ -22,11 +26,17 @@ def append(log: Path, data: bytes, size: int) -> None:
     except OSError as error:
         raise _failed(log, error) from None
     try:
-        if os.fstat(descriptor).st_size != size:
-            raise LedgerError(f"{show_path(log)} was written to without its lock; run the command again")
-        _write(descriptor, log, data, size)
+        return append_to(descriptor, log, data, size)
     finally:
         os.close(descriptor)
+
+
+def append_to(descriptor: int, log: Path, data: bytes, size: int) -> os.stat_result:
+    """Do the same to a log that is open for it."""
+    if os.fstat(descriptor).st_size != size:
+        raise LedgerError(f"{show_path(log)} was written to without its lock; run the command again")
+    _write(descriptor, log, data, size)
+    return os.fstat(descriptor)
 
 
 def create(log: Path, data: bytes, mode: int | None = None) -> None:
@@ -96,33 +106,74 @@ def put(path: Path, data: bytes, *, durable: bool = False, mode: int | None = No
 
     A `durable` one survives a crash of the machine. Raises LedgerError.
     """
-    temporary = None
     try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else mode
-        descriptor, temporary = _beside(path, 0o666 if mode is None else mode)
-        with os.fdopen(descriptor, "wb") as file:
+        with replacing(path, mode) as file:
             file.write(data)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)  # the umask may have taken some of it
-        temporary.replace(path)
         if durable:
             sync_folder(path.parent)
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-        raise LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+        raise _cannot_write(path, error) from None
 
 
-def _beside(path: Path, mode: int) -> tuple[int, Path]:
-    """Make a file in a file's folder, under a name that nobody can have put a link at; the umask counts.
+def write_output(path: Path, write: Callable[[IO[bytes]], object], mode: int | None = None) -> None:
+    """Write a file that a person named, so that nobody ever sees half of it.
 
-    tempfile would make it for its owner alone, and then the umask, which only asking for another one tells, is lost.
-    What a kill leaves begins like the file itself, so it too is the session's own.
+    A link is followed; a device or a pipe is written to as it is. A file that is there keeps its mode; `mode` is that
+    of a new one, what the umask leaves if not given.
     """
-    fresh = path.with_name(f"{path.name[:200]}.{os.urandom(6).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(fresh, flags, mode), fresh
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file)
+        return
+    with output_file(path, mode) as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def output_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
+    """Give the file that is going to replace one that a person named, in its folder, which is made if need be.
+
+    Raises LedgerError if there is no such place.
+    """
+    path = canonical(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(replacing(path, mode))
+        except (FileExistsError, NotADirectoryError):
+            raise LedgerError(f"cannot write {show_path(path)}: what should be its folder is a file") from None
+        except OSError as error:
+            raise _cannot_write(path, error) from None
+        yield file
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: int | None = None, fresh: Path | None = None) -> Iterator[BinaryIO]:
+    """Give a new file beside another one, whose place it takes at the end; after an exception it is gone.
+
+    A file that is there keeps its mode, a new one gets `mode`, else what the umask leaves. `fresh` names the new file;
+    by default nobody can have put a link there.
+    """
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
+    if fresh is None:  # what a kill leaves begins like the file itself, so it too is the session's own
+        name = os.fsencode(path.name)[:200].decode("utf-8", "ignore")
+        fresh = path.with_name(f"{name}.{os.urandom(6).hex()}")
+    opener = partial(os.open, mode=0o666 if mode is None else mode)
+    try:
+        with open(fresh, "xb", opener=opener) as file:
+            yield file
+        if mode is not None:
+            fresh.chmod(mode)  # the umask may have taken some of it
+        fresh.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def _cannot_write(path: Path, error: OSError) -> LedgerError:
+    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}")

@@ -3,8 +3,9 @@
 import math
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from ledger.base.numbers import Number
+from ledger.base.numbers import Number, decimal
 
 MILLISECONDS_FROM = 100_000_000_000
 """A timestamp at or past this counts milliseconds, below it seconds (protocols.md 2)."""
@@ -39,6 +40,18 @@ def parse_iso(text: str) -> tuple[int, bool] | None:
         return None
     ms = within((delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000)
     return None if ms is None else (ms, stated)
+
+
+def moment(value: Any) -> tuple[int | None, str | None, bool]:
+    """Read a timestamp as (UTC milliseconds, unit, whether both give it back exactly)."""
+    if isinstance(value, str):
+        read = parse_iso(value)
+        return (read[0] if read else None), "iso", False
+    if value is None:
+        return None, None, False
+    unit, at_ms = unit_of(value), epoch_ms(decimal(value) if type(value) is float else value)
+    exact = type(value) is int and at_ms is not None
+    return at_ms, unit, exact
 
 
 def iso(ms: int | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The command line: click declarations, one file a group of commands, loaded when they are called."""
+"""The command line: the group of all commands, each of which is loaded when it is called."""
 
 import gc
 import importlib
@@ -12,7 +12,7 @@ import click
 from ledger import __version__
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.cli.support.options import mute
+from ledger.cli.support.output import mute
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 HEADINGS: dict[str, dict[str, str]] = {
     "Read and judge": {
         "check": "check:check",
-        "explain": "check:explain",
+        "explain": "explain:explain",
         "status": "status:status",
-        "verdict": "status:verdict",
+        "verdict": "verdict:verdict",
         "brief": "brief:brief",
         "report": "report:report",
         "serve": "serve:serve",
@@ -33,7 +33,7 @@ HEADINGS: dict[str, dict[str, str]] = {
     "Mirror": {
         "sync": "sync:sync",
         "verify": "verify:verify",
-        "forget": "sync:forget",
+        "forget": "forget:forget",
         "db": "db:db",
     },
     "Ask": {
@@ -45,26 +45,26 @@ HEADINGS: dict[str, dict[str, str]] = {
         "streaks": "views:streaks",
         "compare": "views:compare",
         "events": "views:events",
-        "sql": "views:sql",
+        "sql": "sql:sql",
         "export": "export:export",
         "import": "import_:import_",
     },
     "Loop": {
         "init": "init:init",
-        "run": "loop:run",
+        "run": "run:run",
         "loop": "loop:loop",
-        "stop": "loop:stop",
-        "steer": "brief:steer",
+        "stop": "stop:stop",
+        "steer": "steer:steer",
         "measure": "measure:measure",
-        "archive": "init:archive",
+        "archive": "archive:archive",
         "hook": "hook:hook",
-        "snapshot": "brief:snapshot",
+        "snapshot": "snapshot:snapshot",
     },
     "Log by hand": {
         "log": "log:log",
-        "decide": "log:decide",
-        "mark": "log:mark",
-        "cancel": "log:cancel",
+        "decide": "decide:decide",
+        "mark": "mark:mark",
+        "cancel": "cancel:cancel",
     },
     "Shell and agents": {
         "completion": "completion:completion",

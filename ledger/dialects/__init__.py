@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object
 from ledger.fold.state import State
+from ledger.fold.verdict import Verdict
 from ledger.log.jsontext import dump
 
 if TYPE_CHECKING:
@@ -16,15 +17,39 @@ DIALECTS: tuple[Dialect, ...] = (
     autoresearch.DIALECT,
 )
 
+DEFAULT = autoresearch.DIALECT
 
-def by_name(name: str) -> Dialect:
-    """Find a dialect by its name. Raises KeyError if there is none."""
-    return {dialect.name: dialect for dialect in DIALECTS}[name]
+
+def names() -> tuple[str, ...]:
+    """List the names of the dialects, the default one's first."""
+    return DEFAULT.name, *(dialect.name for dialect in DIALECTS if dialect is not DEFAULT)
+
+
+def by_name(name: str | None) -> Dialect:
+    """Find a dialect by its name. Raises KeyError if there is none.
+
+    None stands for a log of no known protocol. The default dialect speaks for it, since a loop has to be told to stop
+    on any log.
+    """
+    return DEFAULT if name is None else {dialect.name: dialect for dialect in DIALECTS}[name]
+
+
+def of(state: State) -> Dialect:
+    """Find the dialect of the log that a state was folded from."""
+    return by_name(state.dialect)
+
+
+def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
+    """Judge a folded log. `max_iterations` is that of the options or settings: 0 is no limit, None nobody's word.
+
+    `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
+    """
+    return of(state).judge(state, max_iterations, now_ms)
 
 
 def policy_of(state: State) -> "Policy":
     """Give what a loop asks of a log's protocol; a log of no known one is told of as the most common is."""
-    return by_name(state.dialect or DIALECTS[-1].name).loop()
+    return of(state).loop()
 
 
 def recognise(record: Object) -> Dialect | None:

@@ -1,18 +1,23 @@
 """What a protocol's folder declares: its records' fields, and how records turn into events and back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.base.numbers import is_number
-from ledger.fold.state import State
-from ledger.log.events import Event, Place, Run, Runs
-from ledger.log.layout import FileLayout
+from ledger.fold.state import Folding, State
+from ledger.fold.verdict import Verdict
+from ledger.log.events import Event, Header, Place, Run, Runs
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy
 
 Json = Any
 Object = Mapping[str, Json]
+
+FORBIDDEN_NAMES = frozenset(("__proto__", "constructor", "prototype", ""))
+"""What no secondary metric may be called: other readers of these logs are JavaScript programs."""
 
 TYPES: dict[str, Callable[[Json], bool]] = {
     "text": lambda value: isinstance(value, str),
@@ -48,14 +53,75 @@ class Field(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Declare one kind of record; an `exact` one has no key but those declared."""
+    """Declare one kind of record.
+
+    The fold goes by its `name` where such a record cannot be read: one with a run is called `run` or `result`, a header
+    `config`, a decision `decision`, and whatever the protocol does not know `unknown`. It needs a key of `one_of`; an
+    `exact` one has no key but those declared. `subjects` are what the rules about its events are registered on.
+    """
 
     name: str
     fields: tuple[Field, ...]
     exact: bool = False
+    one_of: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
 
 
-UNKNOWN = Kind("unknown", (Field("type", "text"),))
+RECORD = "record"
+"""The subject of what is asked of each record but a header, of one that its own rules refuse as well."""
+
+UNKNOWN = Kind("unknown", (Field("type", "text"),), subjects=(RECORD,))
+
+
+class Record(NamedTuple):
+    """Hold an object with its kind: `raw` as it was written, `values` in canonical spelling."""
+
+    kind: Kind
+    raw: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+
+def present(record: Record) -> Iterator[tuple[Field, Any, str]]:
+    """Walk the declared fields that are there and not a permitted null: (field, value, name for messages)."""
+    for field in record.kind.fields:
+        if field.key in record.values:
+            value = record.values[field.key]
+            if value is None and field.null:
+                continue
+            yield field, value, field.key
+            if field.fields and isinstance(value, dict):
+                for inner in field.fields:
+                    if inner.key in value and not (value[inner.key] is None and inner.null):
+                        yield inner, value[inner.key], f"{field.key}.{inner.key}"
+
+
+def typed(record: Record) -> Iterator[tuple[Field, Any, str]]:
+    """Walk those of them whose value has the declared type."""
+    return ((field, value, name) for field, value, name in present(record) if TYPES[field.type](value))
+
+
+def objects(record: Record) -> Iterator[tuple[str, tuple[Field, ...], Mapping[str, Any]]]:
+    """Walk a record and the objects in it that have fields: (prefix for messages, fields, values)."""
+    yield "", record.kind.fields, record.values
+    for field in record.kind.fields:
+        if field.fields and isinstance(value := record.values.get(field.key), dict):
+            yield f"{field.key}.", field.fields, value
+
+
+class RunJson(NamedTuple):
+    """Declare the run.json that stands beside a log: its kind, and the header that it makes."""
+
+    kind: Kind
+    header: Callable[[Object, Place], Header]
+
+
+class Said(NamedTuple):
+    """Hold what a person says of a log that lost its header; `unit` and `name` may be left open."""
+
+    metric: str
+    direction: str
+    unit: str | None
+    name: str | None
 
 
 class Dialect(NamedTuple):
@@ -63,9 +129,17 @@ class Dialect(NamedTuple):
 
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
-    several plain objects at once or not at all. `strict` dialects allow no blank line and no unfinished last line.
-    `loop` loads what a loop asks, which who only reads does without; `layout` says where its sessions have their files,
-    None where any place will do that is not another's.
+    several plain objects at once or not at all. `loop` loads what a loop asks, which who only reads does without.
+    `folding` says how its events fold, `judge` whether a loop may go on:
+    with the limit of iterations that a person set, if any (0: none), and the time in UTC milliseconds; a protocol that
+    `watches_clock` asks for it. `subjects` are what the rules about its records and its end are registered on. `events`
+    has the class of each event that is no run, by the kind that it is mirrored under; what is not in it is an Other.
+
+    `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
+    event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
+    in other ways as `spellings` has it, the keys of `placeholders` are 0 in the record of a crash, and `header` makes
+    the record of a lost one from what a person says and the records that are there.
+    `layout` says where its sessions have their files, None where any place will do that is not another's.
     """
 
     name: str
@@ -75,8 +149,18 @@ class Dialect(NamedTuple):
     parse: Callable[[Kind, Object, Place, State], Event]
     record: Callable[[Event | Run, int], dict[str, Json]]
     loop: "Callable[[], Policy]"
+    judge: Callable[[State, int | None, int], Verdict]
+    folding: Folding
+    subjects: tuple[str, ...]
+    events: Mapping[str, type[Event]]
     accept: Callable[[list[dict[str, Json]], list[int], list[int], list[int], State], Runs | None] | None = None
     strict: bool = False
+    refuses_events: bool = False
+    watches_clock: bool = False
+    run_json: RunJson | None = None
+    spellings: Mapping[str, str] = MappingProxyType({})
+    placeholders: tuple[str, ...] = ()
+    header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
     layout: FileLayout | None = None
 
 

@@ -12,7 +12,7 @@ from ledger.fold.segment import STATUSES
 from ledger.fold.state import State
 
 
-class Place(NamedTuple):
+class Binding(NamedTuple):
     """Name the repository and the branch that a session is bound to, as its configuration has them."""
 
     repo: object
@@ -122,7 +122,7 @@ class Policy(ABC):
         """Give the configuration beside the log; None where there is none, or none that could be read."""
         return None
 
-    def place(self, state: State) -> Place | None:
+    def binding(self, state: State) -> Binding | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
         return None
 
@@ -163,7 +163,7 @@ class Policy(ABC):
         """Make the records that a segment starts with; `state` is the fold of the log so far."""
         raise NotImplementedError(f"a {self.name} session has a measured start")
 
-    def run_config(self, plan: SessionPlan, run_id: str, place: Place, timeout: float, now_ms: int) -> dict[str, Any]:
+    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
         """Make the configuration of a measured start; `timeout` is in seconds."""
         raise NotImplementedError(f"a {self.name} session has no configuration beside its log")
 

@@ -55,7 +55,7 @@ class Region:
 
 
 class Result(NamedTuple):
-    """Hold a state-protocol result with its latest decision, if any."""
+    """Hold a result that is decided on later, with its latest decision, if any."""
 
     run: Run
     segment: int
@@ -67,6 +67,23 @@ class Result(NamedTuple):
         return "crash" if self.run.status == "crash" else self.action or "measured"
 
 
+class Folding(NamedTuple):
+    """Say how a protocol's records fold; `dialect` is its name, None for a log of no known protocol.
+
+    Where a result `decides_later`, a later decision gives it its status. A history that `replays` has the state that
+    its last event left it in; in others the last marker says it.
+    """
+
+    dialect: str | None = None
+    counts_run_zero: bool = True
+    decides_later: bool = False
+    replays: bool = False
+
+
+PLAIN = Folding()
+"""How the records of no known protocol fold."""
+
+
 class State:
     """Hold the fold of a whole log.
 
@@ -75,8 +92,8 @@ class State:
     they explain is no second finding.
     """
 
-    def __init__(self, dialect: str | None = None, config: Mapping[str, Any] | None = None) -> None:
-        self.dialect = dialect
+    def __init__(self, folding: Folding = PLAIN, config: Mapping[str, Any] | None = None) -> None:
+        self.folding = folding
         self.segment: Segment | None = None
         self.closed: list[Segment] = []
         self.records = 0
@@ -99,9 +116,14 @@ class State:
         self._kept_best: dict[int, Number | None] = {}
 
     @property
+    def dialect(self) -> str | None:
+        """The name of the log's protocol."""
+        return self.folding.dialect
+
+    @property
     def status(self) -> str:
-        """The session's state: the last marker, the codex status, or `none`."""
-        return self.replay.status if self.dialect == "codex" else self.marker or "none"
+        """The session's state: the last marker, the status of a history, or `none`."""
+        return self.replay.status if self.folding.replays else self.marker or "none"
 
     def current(self) -> Segment:
         """Give the current segment; opens segment 0 without a header if there is none."""
@@ -112,7 +134,7 @@ class State:
         return self.segment
 
     def _refold(self, segment: Segment) -> Segment:
-        """Fold a state-protocol segment again, since a decision came after the run it is about."""
+        """Fold a segment again, since a decision came after the run it is about."""
         self._stale.discard(segment.ordinal)
         fresh = Segment(segment.ordinal, None)
         for slot in (
@@ -134,7 +156,7 @@ class State:
         return fresh
 
     def best_kept(self, segment: int, without: int) -> Number | None:
-        """Give a state-protocol segment's best kept metric, leaving out one run."""
+        """Give a segment's best kept metric, leaving out one run."""
         if segment in self._kept_best and self.results[without].action is None:
             return self._kept_best[segment]
         best: Number | None = None
@@ -222,7 +244,8 @@ def _apply_runs(state: State, runs: Runs, record: Mapping[str, Any] | None) -> N
     count = len(runs.run)
     state.records += count
     segment = state.segment or state.current()  # a stale one is folded again when it is asked for
-    segment.add(runs, counted=not (state.dialect == "codex" and runs.run[0] == 0))
+    folding = state.folding
+    segment.add(runs, counted=folding.counts_run_zero or runs.run[0] != 0)
     state.last_run = runs.run[-1]
     state.unread = 0
     if count > 1:
@@ -237,10 +260,10 @@ def _apply_runs(state: State, runs: Runs, record: Mapping[str, Any] | None) -> N
             segment.names.update(dict.fromkeys(metrics))
     for place in range(max(0, count - RECENT), count):
         state.recent.append(run_at(runs, place))
-    if state.dialect == "state-protocol":
+    if folding.decides_later:
         run = run_at(runs, 0)
         state.results[run.run] = Result(run._replace(extras=None), segment.ordinal, None)
-    elif state.dialect == "codex" and record is not None:
+    elif folding.replays and record is not None:
         state.replay.advance(record)
 
 

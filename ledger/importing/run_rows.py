@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.text import plain
 from ledger.base.times import epoch_ms, parse_iso
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.fold.segment import STATUSES
 from ledger.importing import log_records
 from ledger.importing.cell_values import is_missing, number, short_hash, split

@@ -1,7 +1,7 @@
 """What the rules report: a diagnostic names its code, its place and its way out."""
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Severity(Enum):
@@ -79,3 +79,19 @@ class Diagnostic(NamedTuple):
     def is_error(self) -> bool:
         """Tell whether the finding makes the log untrustworthy: an accepted one does not."""
         return self.severity is Severity.ERROR and self.accepted is None
+
+
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
+def show(value: Any) -> str:
+    """Write a value for a message, shortened."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
+    text = repr(value) if isinstance(value, str) else _WORDS[value] if isinstance(value, bool | None) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def article(noun: str) -> str:
+    """Put `a` or `an` before a noun."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

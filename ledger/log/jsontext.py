@@ -298,3 +298,8 @@ def _dump_slowly(value: Any) -> str:
 def load(text: str) -> Any:
     """Read back what `dump` wrote, exactly."""
     return decode(text.encode()).value
+
+
+def mentions(asi: str, name: str) -> bool:
+    """Tell whether JSON text has a name in it, as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(dump(name)[1:-1])}(?!\w)", asi) is not None

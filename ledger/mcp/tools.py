@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ledger.dialects import names
 from ledger.dialects.writing import RESULT_STATUSES
 from ledger.mcp import inputs
 from ledger.mcp.inputs import Input, option, pairs, positional, repeated, switch
@@ -17,10 +18,9 @@ LOG = Input(
 )
 DIALECT = Input(
     "dialect",
-    inputs.text("Read the log as this protocol. Default: what its first record says.", "autoresearch",
-                "state-protocol", "codex"),
+    inputs.text("Read the log as this protocol. Default: what its first record says.", *names()),
     option("--dialect"),
-)  # fmt: skip
+)
 DRY_RUN = Input("dry_run", inputs.truth("Check and show everything, write nothing anywhere."), switch("--dry-run"))
 ASI = Input("asi", inputs.named("What was thought and learned, such as hypothesis, result, next."), option("--asi"))
 LIMIT = Input(

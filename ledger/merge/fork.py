@@ -3,6 +3,7 @@
 from itertools import takewhile
 from typing import NamedTuple
 
+from ledger.dialects import by_name
 from ledger.merge.number_text import bare, masked
 from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side
 
@@ -32,7 +33,7 @@ def find_fork(sides: Sides, base: list[bytes]) -> Fork | str:
     ours, theirs = (side.lines for side in sides)
     pairs = zip(ours, theirs, strict=False)
     common = sum(1 for _ in takewhile(lambda pair: bare(pair[0].data) == bare(pair[1].data), pairs))
-    if sides[0].dialect == "codex":
+    if by_name(sides[0].dialect).folding.replays:
         return Fork(0, (common, common), {})
     if not any(line.kind == HEADER for line in ours[:common]):
         return "they are logs of different sessions: they do not begin with the same config header"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
+from ledger.dialects import by_name
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.source import LogFile
 from ledger.merge.fork import Fork, Sides, find_fork
@@ -68,7 +69,7 @@ def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged |
     fork = find_fork(sides, base or [])
     if isinstance(fork, str):
         return fork
-    if ours.dialect == "codex":
+    if by_name(ours.dialect).folding.replays:
         return _longer(sides, fork)
     twins = find_twins(sides, fork)
     order = arrange(sides, fork, twins)
@@ -97,7 +98,7 @@ def _ended(sides: Sides, order: list[Position], lines: list[bytes], fork: Fork) 
 
 
 def _longer(sides: Sides, fork: Fork) -> Merged | str:
-    """Take the longer of two codex histories, if it only continues the other."""
+    """Take the longer of two histories, if it only continues the other."""
     ours, theirs = sides
     if ours.run_json != theirs.run_json:
         return "their run.json differ, so they are histories of two runs"

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ledger.dialects import by_name as protocol
+from ledger.dialects import names
 from ledger.mirror import schema
 from ledger.mirror.postgres import Server
 from ledger.mirror.queries import Rows, exact_text
@@ -16,8 +18,8 @@ RUN_COLUMNS = (*(name for name in by_name("runs").columns if name != "is_best"),
 
 
 def grows(dialect: str | None) -> bool:
-    """Tell whether a protocol's rows stay as they are: a state-protocol decision changes the run that it is about."""
-    return dialect != "state-protocol"
+    """Tell whether a protocol's rows stay as they are: a later decision changes the run that it is about."""
+    return dialect not in names() or not protocol(dialect).folding.decides_later
 
 
 def rows_from(raw: Raw, view: str, session: int, first: int) -> Rows:

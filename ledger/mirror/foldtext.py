@@ -9,7 +9,7 @@ import orjson
 
 from ledger.fold.run_numbers import RunSet
 from ledger.fold.segment import Segment, Streak
-from ledger.fold.state import Result, State
+from ledger.fold.state import Folding, Result, State
 from ledger.log.events import Place, Run
 
 _SEGMENT_PLAIN = (
@@ -46,11 +46,11 @@ def dump(state: State) -> str:
         return json.dumps(saved, default=_number, ensure_ascii=False)
 
 
-def load(text: str, config: Any) -> State:
-    """Read a state back; `config` is a codex log's run.json."""
+def load(text: str, folding: Folding, config: Any) -> State:
+    """Read a state back; `folding` is that of the log's dialect, `config` its run.json if it has one."""
     saved = json.loads(text) if _LONG.search(text) else orjson.loads(text)  # orjson makes a float of a long integer
-    state = State(config=config)
-    for name in _STATE_PLAIN:
+    state = State(folding, config)
+    for name in _STATE_PLAIN[1:]:
         setattr(state, name, saved["state"][name])
     state.runs_seen = RunSet(map(tuple, saved["runs_seen"]))
     state.runs_lost = RunSet(map(tuple, saved["runs_lost"]))

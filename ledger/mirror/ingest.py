@@ -82,7 +82,7 @@ class Ingestion:
         reader, size, lines = self._reader, self._session.size, self._session.lines
         writer.begin(self._session.id, new=new)
         if reader.state.segment is not None and not size:
-            writer.segment(reader.state)  # a codex log's segment stands in its run.json
+            writer.segment(reader.state)  # run.json has made it
         blocks = self._prefetched.blocks if self._prefetched else read_blocks(self._file, reader, size, lines)
         for step, hashed in blocks:
             block = step.block

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.dialects.base import Dialect
 from ledger.fold.segment import Segment
 from ledger.fold.state import Result, State
 from ledger.log.events import Event
@@ -62,14 +63,17 @@ def read_blocks(file: LogFile, reader: Reader, size: int, lines: int) -> Iterato
 
 
 def prefetch(path: Path, dialect: str | None) -> Prefetched | None:
-    """Read a small log of the autoresearch dialect whole; None for any other, which is left to its transaction."""
+    """Read a small log whole; None for any other, which is left to its transaction.
+
+    So is one whose rows need more of the state than is kept of it, or that has a run.json beside it.
+    """
     try:
         file = open_log(path)
     except LedgerError:
         return None
     try:
         reader, undecided = open_reader(file, dialect)
-        if reader.dialect is not None and reader.dialect.name == "autoresearch" and file.size <= _MOST_BYTES:
+        if reader.dialect is not None and _stands_alone(reader.dialect) and file.size <= _MOST_BYTES:
             read = []
             for step, digest in read_blocks(file, reader, 0, 0):
                 read.append((_kept(step), digest))
@@ -84,6 +88,10 @@ def prefetch(path: Path, dialect: str | None) -> Prefetched | None:
         raise
     file.close()
     return None
+
+
+def _stands_alone(dialect: Dialect) -> bool:
+    return dialect.run_json is None and not dialect.folding.decides_later
 
 
 def _kept(step: ReadBlock) -> ReadBlock:

@@ -166,12 +166,13 @@ def _run(row: tuple[Any, ...], metrics: dict[str, float]) -> Run:
 def _event(row: tuple[Any, ...], dialect: Dialect) -> Event:
     row_id, _, start, length, kind, state, run, at_ms, time_unit, text = row
     place, detail = Place(row_id & _LINE, start, length), load(text)
-    if dialect.name == "codex":
+    made = dialect.events.get(kind)
+    if made is Lifecycle:
         return Lifecycle(place, kind, at_ms, detail)
-    if kind == "config":
+    if made is Header:
         return Header(place, None, "", "", "", at_ms, detail, {})
-    if kind == "status" and dialect.name == "autoresearch":
+    if made is Marker:
         return Marker(place, state, None, at_ms, time_unit, detail)
-    if kind == "decision" and dialect.name == "state-protocol":
+    if made is Decision:
         return Decision(place, run, state, at_ms, detail)
     return Other(place, kind, state, at_ms, time_unit, detail)

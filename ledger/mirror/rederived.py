@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Table, create_engine
 
 from ledger.base.errors import LedgerError
-from ledger.dialects import DIALECTS
+from ledger.dialects import names
 from ledger.log.source import LogFile
 from ledger.mirror import schema, side_rows, store
 from ledger.mirror.ingest import Ingestion
@@ -66,14 +66,14 @@ def derived(raw: Raw, session: StoredSession, size: int) -> Iterator[tuple[sqlit
         apart = driver(connection)
         assert isinstance(apart, sqlite3.Connection)
         apart.execute("BEGIN")
-        dialect = session.dialect if session.dialect in {known.name for known in DIALECTS} else None
+        dialect = session.dialect if session.dialect in names() else None
         run_json = session.run_json if isinstance(session.run_json, bytes) else None
         reader, undecided = open_reader(file, dialect, run_json)
         if session.pending_bytes:  # the log goes on, so its end was not judged
             reader.torn, undecided = True, None
-        codex = reader.dialect is not None and reader.dialect.name == "codex"
+        beside = reader.dialect is not None and reader.dialect.run_json is not None
         blank = store.blank(session.id, session.key, session.path, session.host)._replace(
-            run_json=run_json if codex else None
+            run_json=run_json if beside else None
         )
         apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)
         Ingestion(apart, file, reader, blank, quarantine=True, store_blocks=False).go("rebuilt", undecided)

@@ -46,7 +46,7 @@ session = Table(
         "tail_size", BigInteger, nullable=False
     ),  # bytes of an unterminated last line that is mirrored provisionally
     Column("pending_bytes", BigInteger, nullable=False),  # bytes of a torn tail that is held back
-    Column("state", _TEXT, nullable=False),  # last marker, codex status, or `none`
+    Column("state", _TEXT, nullable=False),  # last marker, status of a history, or `none`
     Column("fold", _TEXT, nullable=False),  # the fold's state after the terminated lines, as JSON
     Column("run_json", LargeBinary),
     Column("quarantined", Boolean, nullable=False),

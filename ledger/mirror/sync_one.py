@@ -9,8 +9,9 @@ from sqlalchemy import Connection, RootTransaction
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.times import now_ms
-from ledger.dialects import by_name
+from ledger.dialects import by_name, names
 from ledger.log.jsontext import decode
+from ledger.log.rule import rules_on
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import foldtext, side_rows, store
 from ledger.mirror.ingest import Ingestion, SyncOutcome
@@ -19,8 +20,6 @@ from ledger.mirror.raw import Raw, driver
 from ledger.mirror.store import StoredSession
 from ledger.reading.reader import Reader
 from ledger.reading.whole_log import open_reader
-
-_REPLAY_ENDS = ("E354", "E355")
 
 
 def sync_log(
@@ -92,8 +91,9 @@ def _as_it_was(raw: Raw, known: StoredSession, path: Path, status: str) -> SyncO
 
 
 def _differs(known: StoredSession, path: Path) -> bool:
-    """Tell whether the run.json beside a codex log is not the mirrored one."""
-    return known.dialect == "codex" and known.run_json != read_small(run_json_of(path))
+    """Tell whether the run.json beside a log is not the mirrored one."""
+    beside = known.dialect in names() and by_name(known.dialect).run_json is not None
+    return beside and known.run_json != read_small(run_json_of(path))
 
 
 def _sync(
@@ -218,31 +218,32 @@ def _load(
         session = store.blank(known.id, known.key, **store.placed(raw, path, known.id))
         store.drop_derived(raw, known.id)
         raw.execute("DELETE FROM block WHERE session = ?", (known.id,))
-    codex = reader.dialect is not None and reader.dialect.name == "codex"
-    session = session._replace(run_json=reader.run_json if codex else None)
+    session = session._replace(run_json=reader.run_json)
     ingestion = Ingestion(raw, file, reader, session, quarantine=options.quarantine, prefetched=prefetched)
     outcome = ingestion.go(status, undecided)
-    if codex and read_small(run_json_of(path)) != reader.run_json:
+    beside = reader.dialect is not None and reader.dialect.run_json is not None
+    if beside and read_small(run_json_of(path)) != reader.run_json:
         raise LedgerError(f"{show_path(run_json_of(path))} was changed while it was read; run the command again")
     return outcome
 
 
 def _grow(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _Options) -> SyncOutcome:
     """Mirror what was appended to a log, after its mirrored prefix was found unchanged."""
-    state = foldtext.load(known.fold, _config(known))
-    reader = Reader(by_name(str(known.dialect)), state)
-    marks = ",".join("?" * len(_REPLAY_ENDS))
-    raw.execute(f"DELETE FROM diagnostic WHERE session = ? AND code IN ({marks})", (known.id, *_REPLAY_ENDS))
+    dialect = by_name(known.dialect)
+    reader = Reader(dialect, foldtext.load(known.fold, dialect.folding, _config(known)))
+    at_end = [rule.code for rule in rules_on("end", dialect.subjects)]
+    marks = ",".join("?" * len(at_end))
+    raw.execute(f"DELETE FROM diagnostic WHERE session = ? AND code IN ({marks})", (known.id, *at_end))
     session = known._replace(**store.placed(raw, path, known.id))
     errors, _ = store.count_errors(raw, known.id)
     return Ingestion(raw, file, reader, session, quarantine=options.quarantine, errors=errors).go("grown", None)
 
 
 def _config(known: StoredSession) -> dict[str, Any] | None:
-    """Read the run.json that was mirrored with a codex log, if it is sound."""
+    """Read the run.json that was mirrored with a log, if it is sound."""
     if known.run_json is None:
         return None
-    judge = Reader(by_name("codex"))
+    judge = Reader(by_name(known.dialect))
     value = decode(known.run_json.replace(b"\n", b" ")).value
     if isinstance(value, dict):
         judge.configure(value, known.run_json)

@@ -5,17 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from ledger import rules
-from ledger.dialects.base import Dialect, Kind
-from ledger.dialects.codex.records import RUN_JSON, header
+import ledger.rules  # noqa: F401 - registers what a reader judges by
+from ledger.dialects.base import RECORD, UNKNOWN, Dialect, Kind, Record
 from ledger.fold.segment import Segment
-from ledger.fold.state import State, apply, run_at
+from ledger.fold.state import PLAIN, State, apply, run_at
 from ledger.log.diagnostics import Diagnostic, Finding, Severity
-from ledger.log.events import Event, Header, Lifecycle, Place, Runs, Unread
+from ledger.log.events import Event, Header, Place, Runs, Unread
 from ledger.log.jsontext import BOM, WHITE, Decoded, Note, decode, decode_many, keys
+from ledger.log.rule import MOST_A_RECORD, Rule, index, left_out, rules_on, run_rules
 from ledger.log.source import MAX_LINE_BYTES, Block
-from ledger.rules import MOST_A_RECORD, Rule, left_out, run_rules
-from ledger.rules.record import Record
 
 TORN = "torn"
 BLANK = "blank"
@@ -25,10 +23,7 @@ MOST_ALIKE = 100_000
 _EXACT_COLUMNS = 1 << 20
 """Bytes of a line up to which a key that stands in it several times is told from its namesakes."""
 
-_NOTES = rules.index("note")
-_RECORDS = rules.index("record")
-_EVENTS = rules.index("event")
-_ENDS = rules.index("end")
+_NOTES = index("note")
 
 
 class Reader:
@@ -42,7 +37,9 @@ class Reader:
 
     def __init__(self, dialect: Dialect | None, state: State | None = None) -> None:
         self.dialect = dialect
-        self.state = state or State(dialect.name if dialect else None)
+        self.state = state or State(dialect.folding if dialect else PLAIN)
+        self._on_records = rules_on("record", dialect.subjects) if dialect else ()
+        self._on_events = index("event")
         self.diagnostics: list[Diagnostic] = []
         self.lines = 0
         self.records = 0
@@ -53,21 +50,22 @@ class Reader:
         self.unlisted: dict[str, Diagnostic] = {}
 
     def configure(self, config: Mapping[str, Any], data: bytes) -> None:
-        """Take a codex log's run.json as decoded: judge it, and open the log's one segment with it."""
-        found = run_rules(_RECORDS["codex"], Record(RUN_JSON, config, config))
+        """Take the run.json beside a log as decoded: judge it, and open the log's one segment with it."""
+        assert self.dialect is not None
+        assert self.dialect.run_json is not None
+        kind, header = self.dialect.run_json
+        found = run_rules(self._on_records, Record(kind, config, config))
         for known, finding in found:
             line, column = _placed(data, _column(data, finding.key)) if finding.key else (0, 1)
             self._report(known, finding._replace(line=line, column=column, source="run.json"), 0, data)
         if not any(known.severity is Severity.ERROR for known, _ in found):
             self.state.replay.config = config
-            event = header(config, Place(0, 0, 0))
-            assert isinstance(event, Header)
-            self.state.segment = Segment(0, event)
+            self.state.segment = Segment(0, header(config, Place(0, 0, 0)))
 
     def fault_run_json(self, problem: str, note: Note | None = None, data: bytes = b"") -> None:
-        """Report that a codex log's run.json is missing or cannot be read."""
+        """Report that the run.json that belongs to a log is missing or cannot be read."""
         if note is None:
-            for known, finding in run_rules(_ENDS["run-json"], problem, self.state):
+            for known, finding in run_rules(rules_on("end", ["run.json"]), problem, self.state):
                 self._report(known, finding, 0, b"")
             return
         line, column = _placed(data, note.column)
@@ -110,10 +108,10 @@ class Reader:
     def finish(self, undecided: tuple[int, list[str], bool] | None = None) -> None:
         """Report what only the end of the log shows."""
         if undecided is not None:
-            for known, finding in run_rules(_ENDS["undecided"], *undecided, self.state):
+            for known, finding in run_rules(rules_on("end", ["undecided"]), *undecided, self.state):
                 self._report(known, finding, 0, b"")
         elif self.dialect is not None and not self.torn:
-            for known, finding in run_rules(_ENDS.get(self.dialect.name, ()), self.state):
+            for known, finding in run_rules(rules_on("end", self.dialect.subjects), self.state):
                 self._report(known, finding, self.state.last_line, b"")
         for code, first in self.unlisted.items():
             said = f"{self._held[code] - self.most:,} more of {code}, the first at line {first.line}, are not listed"
@@ -154,18 +152,16 @@ class Reader:
         assert dialect is not None
         kind = dialect.kind_of(raw)
         record = Record(kind, raw, dialect.normal(raw))
-        found = run_rules(_RECORDS[dialect.name], record)
+        found = run_rules(self._on_records, record)
         if any(known.severity is Severity.ERROR for known, _ in found):
-            if kind.name not in ("config", "unknown", "baseline"):
-                found += run_rules(
-                    _EVENTS.get(f"{dialect.name}:any", ()) if dialect.name != "codex" else (), None, self.state, raw
-                )
+            if RECORD in kind.subjects and kind.name != UNKNOWN.name:  # it stands there, whatever it says
+                found += run_rules(self._on_events[RECORD], None, self.state, raw)
             return self._refuse(found, kind, raw, place, line)
         event = dialect.parse(kind, raw, place, self.state)
         if isinstance(event, Header):
             event = event._replace(detail={key: value for key, value in raw.items() if key != "type"})
         found += self._judge(event, kind, record.values)
-        if dialect.name == "state-protocol" and any(
+        if dialect.refuses_events and any(
             known.severity is Severity.ERROR and finding.line is None for known, finding in found
         ):
             return self._refuse(found, kind, raw, place, line)
@@ -174,12 +170,10 @@ class Reader:
         return self._fold(event, record.values)
 
     def _judge(self, event: Event, kind: Kind, record: Mapping[str, Any]) -> list[tuple[Rule, Finding]]:
-        dialect = self.dialect
-        assert dialect is not None
         subject = run_at(event, 0)._replace(stated=_stated(record)) if isinstance(event, Runs) else event
         found: list[tuple[Rule, Finding]] = []
-        for key in _topics(event, kind):
-            found += run_rules(_EVENTS.get(f"{dialect.name}:{key}", ()), subject, self.state, record)
+        for key in kind.subjects:
+            found += run_rules(self._on_events.get(key, ()), subject, self.state, record)
         return found
 
     def _refuse(
@@ -246,17 +240,6 @@ def _what(value: Any) -> str:
 def _stated(record: Mapping[str, Any]) -> int | None:
     value = record.get("segment")
     return value if type(value) is int else None
-
-
-def _topics(event: Event, kind: Kind) -> tuple[str, ...]:
-    """Name what an event's rules are registered on."""
-    if isinstance(event, Lifecycle):
-        return ("any", "terminal")
-    if isinstance(event, Header):
-        return ()
-    if kind.name in ("baseline", "iteration"):
-        return ("any", kind.name)
-    return ("any", "run" if isinstance(event, Runs) else kind.name)
 
 
 def _column(data: bytes, key: str | None) -> int:

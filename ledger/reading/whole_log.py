@@ -68,11 +68,11 @@ def _has_decisions(path: Path) -> bool:
 def open_reader(file: LogFile, dialect: str | None, run_json: bytes | None = None) -> tuple[Reader, Undecided | None]:
     """Recognise a log and make its reader; the file is left at its start.
 
-    For a codex log run.json is read too: from beside the file, or as given for a log without a path.
+    The run.json that some protocols have is read too: from beside the file, or as given for a log without a path.
     """
     known, undecided = _recognise(file, dialect)
     reader = Reader(known)
-    if known is not None and known.name == "codex":
+    if known is not None and known.run_json is not None:
         _take_run_json(file, reader, run_json)
     return reader, undecided
 

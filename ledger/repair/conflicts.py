@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ledger.base.numbers import is_number
-from ledger.dialects.autoresearch.records import moment
+from ledger.base.times import moment
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.repair.fixer import UNSAFE, Options, Proposal, fixer, proposed
 from ledger.repair.log_text import Text, record_of

@@ -30,7 +30,7 @@ class Text:
         self.run_json = run_json
         self._asked = dialect
         self._events: list[tuple[Event, int | None]] = []
-        self.state = State(None)  # what the log amounts to
+        self.state = State()  # what the log amounts to
         self.dialect, self.diagnostics = self._judge()
 
     @classmethod

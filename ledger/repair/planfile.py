@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.dialects import DIALECTS
+from ledger.dialects import names
 from ledger.log.diagnostics import Applicability, Diagnostic, Edit, Fix, Severity
 from ledger.log.jsontext import dump
 from ledger.log.source import read_small
@@ -81,7 +81,7 @@ def read_plan(path: Path) -> RepairPlan:
 
 def _plan(value: dict[str, Any]) -> RepairPlan:
     options, size, dialect = value.get("options", {}), _whole(value["size"]), value.get("dialect")
-    if dialect not in (None, *(known.name for known in DIALECTS)):
+    if dialect not in (None, *names()):
         raise ValueError(f"{str(dialect)[:40]!r} is no protocol")
     if not isinstance(options, dict) or any(not isinstance(one, str | None) for one in options.values()):
         raise TypeError("its options are no texts")

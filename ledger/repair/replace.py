@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import sync_folder
+from ledger.base.files import replacing, sync_folder
 from ledger.base.paths import show_path
 from ledger.log.source import check_kind, open_log
 
@@ -63,10 +63,7 @@ def _write(log: Path, data: bytes, place: Path, before: bytes | None = None) -> 
     try:
         temporary.unlink(missing_ok=True)
         status = log.stat()
-        descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), stat.S_IMODE(status.st_mode)
-        )
-        with os.fdopen(descriptor, "wb") as file:
+        with replacing(place, stat.S_IMODE(status.st_mode), temporary) as file:
             file.write(data)
             file.flush()
             for owner in (-1, status.st_uid) if hasattr(os, "fchown") else ():
@@ -74,13 +71,11 @@ def _write(log: Path, data: bytes, place: Path, before: bytes | None = None) -> 
                     os.fchown(file.fileno(), owner, status.st_gid)
             temporary.chmod(stat.S_IMODE(status.st_mode))
             os.fsync(file.fileno())
-        if before is not None and content(log) != before:
-            raise LedgerError(f"{show_path(log)} was written to meanwhile; nothing was changed, run the command again")
-        temporary.replace(place)
+            if before is not None and content(log) != before:
+                raise LedgerError(
+                    f"{show_path(log)} was written to meanwhile; nothing was changed, run the command again"
+                )
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LedgerError(f"cannot write {show_path(place)}: {reason}; the log is as it was") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
     sync_folder(log.parent)

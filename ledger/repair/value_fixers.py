@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any
 
 from ledger.dialects import by_name
-from ledger.dialects.autoresearch.records import SPELLINGS
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.events import Runs
 from ledger.log.jsontext import decode, dump
@@ -14,7 +13,6 @@ from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, propo
 from ledger.repair.json_spans import Member, members, own_members
 from ledger.repair.log_text import Text, record_of
 
-_MEASURED = {"autoresearch": ("metric",), "state-protocol": ("value", "median")}
 _CONSTANTS = (b"NaN", b"Infinity", b"-Infinity")
 _WORDS = {
     "kept": "keep", "discarded": "discard", "crashed": "crash", "check_failed": "checks_failed",
@@ -26,13 +24,15 @@ _WORDS = {
 @fixer("L106")
 def zero_crashed_metric(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
     """Write 0, the placeholder, for the metric of a crash, which measured nothing."""
+    if text.dialect is None:
+        return
     for line, here in by_line(found):
         data, start = text.line(line), text.start(line)
         record = decode(data).value
         if not isinstance(record, dict) or record.get("status") != "crash":
             continue
         own = own_members(data)
-        spots = [own[name] for name in _MEASURED.get(text.dialect or "", ()) if name in own]
+        spots = [own[name] for name in by_name(text.dialect).placeholders if name in own]
         edits = [Edit(spot.value, spot.end, b"0") for spot in spots if data[spot.value : spot.end] in _CONSTANTS]
         if edits and all(note.kind != "constant" for note in decode(apply_edits(data, sorted(edits))).notes):
             words = "write 0 for the metric of the crash, which measured nothing"
@@ -102,12 +102,13 @@ def _choices(text: Text, record: Mapping[str, Any], name: str) -> tuple[Any, ...
 @fixer("R213")
 def respell_key(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
     """Write a header's key as the protocol spells it, if no other key would be spelt so."""
+    spellings = by_name(text.dialect).spellings
     for one in found:
         start, own = text.start(one.line), own_members(text.line(one.line))
-        proper = [SPELLINGS.get(name, name) for name in own]
+        proper = [spellings.get(name, name) for name in own]
         member = next((member for member in own.values() if member.start == one.column - 1), None)
-        if member is not None and member.name in SPELLINGS and proper.count(SPELLINGS[member.name]) == 1:
-            spelt = SPELLINGS[member.name]
+        if member is not None and member.name in spellings and proper.count(spellings[member.name]) == 1:
+            spelt = spellings[member.name]
             edit = Edit(start + member.start, start + member.key_end, dump(spelt).encode())
             yield proposed(one, UNSAFE, f"spell {member.name!r} as {spelt!r}", edit)
 

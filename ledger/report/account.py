@@ -10,7 +10,7 @@ from ledger.base.numbers import Number, is_number
 from ledger.base.text import plain
 from ledger.fold.segment import Segment
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict, judge
+from ledger.fold.verdict import Verdict
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.log.events import Decision, Event, Header, Lifecycle, Runs
 from ledger.log.source import LogFile
@@ -94,7 +94,7 @@ def read(
 ) -> Account:  # fmt: skip
     """Read an open log with every rule; what cannot be read is a finding and left out.
 
-    `path` is where the log is, or was, None for standard input; `run_json` goes with a codex log that has no path.
+    `path` is where the log is, or was, None for standard input; `run_json` goes with a log that has no path.
     `judge` marks the findings that a person accepted, if the decisions are not to be read beside the log.
     """
     judge = judge or partial(judged, path)
@@ -154,14 +154,12 @@ def _text(value: object) -> str:
 
 
 def _decide(account: Account) -> None:
-    """Give each result of a state-protocol log the status that its decisions left it with."""
-    if account.state.dialect == "state-protocol":
+    """Give each result that is decided on later the status that its decisions left it with."""
+    if account.state.folding.decides_later:
         results = account.state.results
         account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
 
 
 def verdict_on(account: Account, path: Path | None, now_ms: int) -> Verdict:
     """Judge a log by its project's settings; `path` None means that there are none. `now_ms` is UTC milliseconds."""
-    if path is None:
-        return judge(account.state, None, now_ms)
-    return judge_session(account.state, of_log(path), None, now_ms)
+    return judge_session(account.state, None if path is None else of_log(path), None, now_ms)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.jsontext import MAX_DEPTH, Note
+from ledger.log.rule import rule
 from ledger.log.source import MAX_LINE_BYTES
-from ledger.rules import rule
 
 Findings = Iterator[Finding]
 

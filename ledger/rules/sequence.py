@@ -1,6 +1,5 @@
 """Rules about an event's place in the log: numbers, segments, times, and what came before (protocols.md 2, 3, 5, 6)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.events import Decision, Run
-from ledger.log.jsontext import dump
-from ledger.rules import rule
+from ledger.log.jsontext import mentions
+from ledger.log.rule import rule
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]
@@ -34,7 +33,7 @@ def unknown_protocol(first_line: int, keys: list[str], binary: bool, before: Sta
     yield Finding(f"no known protocol: {seen}", line=first_line)
 
 
-@rule("S401", "record-before-header", Severity.ERROR, "event", "autoresearch:any", "state-protocol:any")
+@rule("S401", "record-before-header", Severity.ERROR, "event", "record")
 def record_before_header(event: object, before: State, record: Record) -> Findings:
     """Report a log that does not begin with its config header, once, at line 1.
 
@@ -51,7 +50,7 @@ def record_before_header(event: object, before: State, record: Record) -> Findin
         )
 
 
-@rule("S402", "run-zero", Severity.WARNING, "event", "autoresearch:run")
+@rule("S402", "run-zero", Severity.WARNING, "event", "numbered run")
 def run_zero(run: Run, before: State, record: Record) -> Findings:
     """Report a run numbered 0. One that repeats an earlier run 0 is reported as such instead.
 
@@ -63,7 +62,7 @@ def run_zero(run: Run, before: State, record: Record) -> Findings:
         yield Finding("runs are numbered from 1, this one is run 0", "run")
 
 
-@rule("S403", "run-gap", Severity.WARNING, "event", "autoresearch:run")
+@rule("S403", "run-gap", Severity.WARNING, "event", "numbered run")
 def run_gap(run: Run, before: State, record: Record) -> Findings:
     """Report a run number that leaves out numbers after the run before it.
 
@@ -76,7 +75,7 @@ def run_gap(run: Run, before: State, record: Record) -> Findings:
         yield Finding(f"run {run.run} where run {expected} was expected", "run")
 
 
-@rule("S404", "run-backwards", Severity.WARNING, "event", "autoresearch:run")
+@rule("S404", "run-backwards", Severity.WARNING, "event", "numbered run")
 def run_backwards(run: Run, before: State, record: Record) -> Findings:
     """Report a run number below the expected one that no run has borne.
 
@@ -93,7 +92,7 @@ def _expected(before: State) -> int:
     return 1 if before.last_run is None else before.last_run + 1
 
 
-@rule("S405", "repeated-run-number", Severity.WARNING, "event", "autoresearch:run")
+@rule("S405", "repeated-run-number", Severity.WARNING, "event", "numbered run")
 def repeated_run_number(run: Run, before: State, record: Record) -> Findings:
     """Report a run number that an earlier record of the log already bears.
 
@@ -105,7 +104,7 @@ def repeated_run_number(run: Run, before: State, record: Record) -> Findings:
         yield Finding(f"run {run.run} was logged before", "run")
 
 
-@rule("S406", "mixed-time-units", Severity.WARNING, "event", "autoresearch:run")
+@rule("S406", "mixed-time-units", Severity.WARNING, "event", "numbered run")
 def mixed_time_units(run: Run, before: State, record: Record) -> Findings:
     """Report timestamps that count seconds here and milliseconds there, once a log.
 
@@ -120,7 +119,7 @@ def mixed_time_units(run: Run, before: State, record: Record) -> Findings:
         )
 
 
-@rule("S407", "stated-segment-differs", Severity.WARNING, "event", "autoresearch:run")
+@rule("S407", "stated-segment-differs", Severity.WARNING, "event", "numbered run")
 def stated_segment_differs(run: Run, before: State, record: Record) -> Findings:
     """Report a run that states another segment than the region it stands in. The region wins, except in the verdict.
 
@@ -133,7 +132,7 @@ def stated_segment_differs(run: Run, before: State, record: Record) -> Findings:
         yield Finding(f"the run states segment {run.stated}, it stands in segment {region}", "segment")
 
 
-@rule("S408", "secondary-metric-missing", Severity.WARNING, "event", "autoresearch:run")
+@rule("S408", "secondary-metric-missing", Severity.WARNING, "event", "numbered run")
 def secondary_metric_missing(run: Run, before: State, record: Record) -> Findings:
     """Report secondary metrics that an earlier run of the segment had and this one lacks.
 
@@ -153,12 +152,7 @@ def secondary_metric_missing(run: Run, before: State, record: Record) -> Finding
         yield Finding(f"earlier runs of the segment had {listed}", "metrics")
 
 
-def mentions(asi: str, name: str) -> bool:
-    """Tell whether JSON text has a name in it, as a word of its own."""
-    return re.search(rf"(?<!\w){re.escape(dump(name)[1:-1])}(?!\w)", asi) is not None
-
-
-@rule("S409", "baseline-crashed", Severity.WARNING, "event", "autoresearch:run", "state-protocol:run")
+@rule("S409", "baseline-crashed", Severity.WARNING, "event", "numbered run", "result")
 def baseline_crashed(run: Run, before: State, record: Record) -> Findings:
     """Report a segment whose first run crashed. The first run that measured something is its baseline.
 
@@ -171,7 +165,7 @@ def baseline_crashed(run: Run, before: State, record: Record) -> Findings:
         yield Finding("the segment's first run crashed and is no baseline", "status")
 
 
-@rule("S410", "confidence-differs", Severity.INFO, "event", "autoresearch:run")
+@rule("S410", "confidence-differs", Severity.INFO, "event", "numbered run")
 def confidence_differs(run: Run, before: State, record: Record) -> Findings:
     """Report a stored confidence that neither formula gives: over all measurements, or over those above 0.
 
@@ -192,7 +186,7 @@ def confidence_differs(run: Run, before: State, record: Record) -> Findings:
         yield Finding(f"the stored confidence {run.confidence} is not what the runs so far give", "confidence")
 
 
-@rule("S411", "repeated-result", Severity.ERROR, "event", "state-protocol:run")
+@rule("S411", "repeated-result", Severity.ERROR, "event", "result")
 def repeated_result(run: Run, before: State, record: Record) -> Findings:
     """Report a second result for the same run.
 
@@ -204,7 +198,7 @@ def repeated_result(run: Run, before: State, record: Record) -> Findings:
         yield Finding(f"run {run.run} has a result already, at line {before.results[run.run].run.place.line}", "run")
 
 
-@rule("S412", "decision-without-result", Severity.ERROR, "event", "state-protocol:decision")
+@rule("S412", "decision-without-result", Severity.ERROR, "event", "decision")
 def decision_without_result(decision: Decision, before: State, record: Record) -> Findings:
     """Report a decision about a run whose result does not precede it.
 
@@ -216,7 +210,7 @@ def decision_without_result(decision: Decision, before: State, record: Record) -
         yield Finding(f"no result of run {decision.run} precedes the decision", "run")
 
 
-@rule("S413", "decision-superseded", Severity.WARNING, "event", "state-protocol:decision")
+@rule("S413", "decision-superseded", Severity.WARNING, "event", "decision")
 def decision_superseded(decision: Decision, before: State, record: Record) -> Findings:
     """Report a decision that replaces an earlier one for the same run.
 

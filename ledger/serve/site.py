@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.times import now_ms
+from ledger.dialects import of
 from ledger.log.source import open_log
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
@@ -84,7 +85,7 @@ class Site:
         with self._large if seen and seen[2] > LARGE else nullcontext():
             account = self._read(entry, torn) if seen is not None else self._read_stored(entry)
             made = report(account, verdict_on(account, None if seen is None else entry.path, now_ms()))
-        if account.log.dialect == "state-protocol":  # its verdict may ask what time it is
+        if of(account.state).watches_clock:
             self._clocked.add(entry.id)
         if seen is None:
             where = "on another machine" if entry.stored and entry.stored.foreign else "gone"

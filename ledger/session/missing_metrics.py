@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from ledger.dialects.writing import RunOutcome
-from ledger.log.jsontext import dump
-from ledger.rules.sequence import mentions
+from ledger.log.jsontext import dump, mentions
 
 
 def missing_metrics(names: Sequence[str], outcome: RunOutcome) -> list[str]:

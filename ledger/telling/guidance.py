@@ -1,4 +1,4 @@
-"""The rules that a brief tells an agent, and what a streak of failures asks for."""
+"""The rules that a brief gives an agent, and its advice on a streak of failures."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.telling.advice import prompt_name
 from ledger.telling.markdown_text import code, exact, verbatim
-from ledger.telling.other_records import Remarks
+from ledger.telling.other_records import OtherRecords
 from ledger.telling.status import RETHINK
 
 Header = Mapping[str, Any]
 
 
-def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
+def rules(session: Session, history: History, noted: OtherRecords) -> Iterator[str]:
     """Yield the rules of the loop, a sentence or two each."""
     policy, segment = policy_of(history.state), history.state.current()
     header = noted.header or {}

@@ -1,11 +1,9 @@
-"""What a log says beside its runs, read from the file: the header as it stands, decisions, other events."""
+"""The records of a log beside its runs, read from the file: the header as it stands, decisions, other events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ledger.base.errors import LedgerError
 from ledger.base.numbers import is_number
-from ledger.base.paths import show_path
 from ledger.base.times import epoch_ms, parse_iso
 from ledger.dialects import policy_of
 from ledger.log.jsontext import decode, decode_many
@@ -17,7 +15,7 @@ _TIMES = ("timestamp", "time", "created_at")
 _BLOCK = 4096
 
 
-class Remarks(NamedTuple):
+class OtherRecords(NamedTuple):
     """Hold what the fold does not keep, records as they stand in the file.
 
     `header` is the current segment's, or the configuration, None where there is none; `decisions` go by run; `events`
@@ -31,14 +29,9 @@ class Remarks(NamedTuple):
     updated_ms: int | None
 
 
-def remarks(history: History) -> Remarks:
-    """Read a log for what its fold does not keep. Raises LedgerError if it cannot be read."""
-    path, state = history.log.path, history.state
-    assert path is not None, "a session's log is a file"
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise LedgerError(f"cannot read {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+def other_records(history: History) -> OtherRecords:
+    """Find in a log what its fold does not keep."""
+    state, lines = history.state, bytes(history.content).split(b"\n")
     decisions: dict[int, list[Record]] = {}
     events: list[Record] = []
     policy = policy_of(state)
@@ -49,7 +42,7 @@ def remarks(history: History) -> Remarks:
     if policy.has_events:
         events = [one for one in _objects(lines) if one.get("event") not in ("baseline", "iteration")]
     header = policy.config(state) or _object_at(lines, state.current().line)
-    return Remarks(header, decisions, events, _last_ms(lines))
+    return OtherRecords(header, decisions, events, _last_ms(lines))
 
 
 def _objects(lines: Sequence[bytes], word: bytes = b"") -> Iterator[Record]:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from ledger.base import times
 from ledger.base.numbers import Number, from_lexeme
-from ledger.dialects.autoresearch.records import moment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))  # noqa: DTZ001 - an offset is drawn beside it
@@ -37,7 +36,7 @@ def test_epoch_stamps_of_both_units(stamp: Number, unit: str, ms: int) -> None:
 @example(1, 1000)  # 1.001 * 1000 is under 1001 in doubles
 def test_seconds_with_a_fraction_are_floored_as_decimals(seconds: int, micros: int) -> None:
     assert times.epoch_ms(Decimal(f"{seconds}.{micros:06d}")) == seconds * 1000 + micros // 1000
-    assert moment(from_lexeme(f"{seconds}.{micros:06d}"))[0] == seconds * 1000 + micros // 1000
+    assert times.moment(from_lexeme(f"{seconds}.{micros:06d}"))[0] == seconds * 1000 + micros // 1000
 
 
 @pytest.mark.parametrize("stamp", [1e300, -1e300, 10**30, 253_402_300_800_000, -62_135_596_801, Decimal("1e18")])

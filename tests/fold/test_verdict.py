@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.fold.verdict import Verdict, judge, lines
+from ledger.dialects import judge
+from ledger.fold.verdict import Verdict, lines
 from ledger.reading.whole_log import Log, read_log
 from tests.oracle import codex, encode, fold, random_logs, strategies
 from tests.oracle.encode import Num

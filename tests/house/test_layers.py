@@ -48,7 +48,7 @@ EXPECTED = {
     ("ledger.importing", "ledger.importing.results"),
     ("ledger.telling.findings", "ledger.reading.whole_log"),
     ("ledger.cli.commands.views", "ledger.mirror.views"),
-    ("ledger.cli.commands.status", "ledger.fold.verdict"),
+    ("ledger.cli.commands.status", "ledger.telling.status"),
     ("ledger.telling.status", "ledger.telling.sparkline"),
     ("ledger.report.data", "ledger.report.segment_spans"),
     ("ledger.serve.site", "ledger.report.data"),

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from ledger.log.diagnostics import Diagnostic, Severity
+from ledger.log.rule import rule
 from ledger.reading.whole_log import read_log
-from ledger.rules import RULES, Rule, rule
+from ledger.rules import RULES, Rule
 
 FOLDERS = Path(__file__).parent
 STAGES = {"L1": {"note"}, "R2": {"record"}, "E3": {"event", "end"}, "S4": {"event", "end"}}

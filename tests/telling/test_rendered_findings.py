@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.fold.state import State
+from ledger.fold.state import Folding, State
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.reading.whole_log import Log, read_log
 from ledger.rules import RULES
@@ -26,7 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def log(name: str | None, *found: Diagnostic, dialect: str | None = "autoresearch") -> Log:
-    return Log(Path.cwd() / name if name else None, dialect, 14, 12, State(dialect), list(found))
+    return Log(Path.cwd() / name if name else None, dialect, 14, 12, State(Folding(dialect)), list(found))
 
 
 class Terminal(io.StringIO):

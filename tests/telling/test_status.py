@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.base.text import columns
-from ledger.fold.verdict import judge
+from ledger.dialects import judge
 from ledger.log.events import Place, Run
 from ledger.reading.whole_log import read_log
 from ledger.telling.screen import Screen

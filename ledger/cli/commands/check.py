@@ -1,4 +1,4 @@
-"""`check` and `explain`: what is wrong with logs, and what a code means."""
+"""`check`: what is wrong with logs."""
 
 import sys
 from collections.abc import Callable
@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.cli.support.options import dialect_option, format_option, heard, logs_of, stdout_text
+from ledger.cli.support.log_argument import logs_of
+from ledger.cli.support.options import dialect_option, format_option
+from ledger.cli.support.output import heard, stdout_text
 from ledger.log.diagnostics import Diagnostic
 from ledger.reading.reader import MOST_ALIKE
 from ledger.reading.whole_log import Log, read_log
-from ledger.rules import RULES, by_code
+from ledger.rules import RULES
 from ledger.telling import findings
 
 MANY = 20_000
@@ -90,23 +92,3 @@ _WRITERS = {
     "json": findings.diagnostics_json,
     "github": findings.diagnostics_github,
 }
-
-
-@click.command()
-@click.argument("code", required=False)
-def explain(code: str | None) -> None:
-    """Say what a code means, why it matters, and what to do.
-
-    Without CODE it lists them all.
-
-    \b
-    Example:
-      ledger explain S405
-    """
-    if code is None:
-        click.echo("\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.name}" for rule in by_code()))
-        return
-    known = RULES.get(code.upper()) or next((rule for rule in RULES.values() if rule.name == code.lower()), None)
-    if known is None:
-        raise click.UsageError(f"no rule has the code {code}; ledger explain lists them")
-    click.echo(findings.explain(known), nl=False)

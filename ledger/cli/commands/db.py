@@ -8,9 +8,10 @@ import click
 import orjson
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import output_file
 from ledger.base.paths import show_path
 from ledger.cli.support.mirror import existing_mirror, kept_files, marks_of
-from ledger.cli.support.options import beside, db_option
+from ledger.cli.support.options import db_option
 from ledger.cli.support.progress import progress
 from ledger.mirror import schema, store
 from ledger.mirror.backup import copy_sessions, mirror_size
@@ -136,8 +137,8 @@ def backup(output: str, db: str | None) -> None:
         kept = kept_files(raw, source)
         if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
             raise LedgerError(f"{show_path(target)} is {what}; name another file")
-        with beside(target) as temporary:
-            _copy(raw, temporary)
+        with output_file(target) as file:
+            _copy(raw, Path(file.name))
     click.echo(f"wrote {show_path(target)}")
 
 

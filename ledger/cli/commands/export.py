@@ -11,10 +11,12 @@ from typing import IO, Any, NamedTuple
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.cli.support.mirror import kept_files, marks_of, named_sessions, reading_mirror
-from ledger.cli.support.options import db_option, format_option, replace_file, shown, stdout_text
+from ledger.base.files import write_output
+from ledger.cli.support.mirror import kept_files, marks_of, mirror_or_none, named_sessions, reading_mirror
+from ledger.cli.support.options import db_option, format_option
+from ledger.cli.support.output import shown, stdout_text
 from ledger.cli.support.progress import progress
-from ledger.cli.support.rows import filter_options, filters, reading, write_rows
+from ledger.cli.support.rows import filter_options, filters, write_rows
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.location import mirror_location
@@ -120,7 +122,7 @@ def _export_workbook(asked: Asked) -> None:
     )
     if asked.output == "-" and sys.stdout.isatty():
         raise LedgerError("a workbook is nothing to read here; name a file with -o, such as -o summary.xlsx")
-    with reading(asked.db) as raw:
+    with mirror_or_none(asked.db) as raw:
         wanted = asked.filters if raw is None else asked.narrowed(raw)
 
         def put(file: IO[bytes]) -> None:
@@ -130,7 +132,7 @@ def _export_workbook(asked: Asked) -> None:
         if asked.output == "-":
             put(sys.stdout.buffer)
         else:
-            replace_file(asked.file(raw), put)
+            write_output(asked.file(raw), put)
 
 
 def _export_lake(asked: Asked) -> None:
@@ -147,7 +149,7 @@ def _export_lake(asked: Asked) -> None:
             raise
         raise LedgerError("parquet needs its extra: pip install 'autoresearch-ledger[parquet]'") from None
     names = [view.name for view in VIEWS] if asked.view is None else [asked.view]
-    with reading(asked.db) as raw:
+    with mirror_or_none(asked.db) as raw:
         if raw is not None:
             for _ in progress(write(raw, Path(asked.output), names), "writing views", len(names)):
                 pass
@@ -160,10 +162,10 @@ def _export_rows(asked: Asked, name: str) -> None:
         (asked.log is not None and bool(asked.filters.sessions), "name the log, or use --session, not both"),
     )
     view = view_by_name(name)
-    with reading(asked.db) as raw:
+    with mirror_or_none(asked.db) as raw:
         rows: queries.Rows = iter(()) if raw is None else queries.query(raw, view, asked.narrowed(raw))
         if asked.output != "-":
-            replace_file(asked.file(raw), partial(_put_rows, asked, view.columns, rows))
+            write_output(asked.file(raw), partial(_put_rows, asked, view.columns, rows))
             return
         if asked.bom:
             stdout_text().write("\ufeff")
@@ -226,7 +228,7 @@ def _write(copies: list[Copy], kept: dict[object, str]) -> None:
         elif not _holds(copy):
             raise _never(copy.target, what)
     for target, parts in wanted:
-        replace_file(target, partial(_put, parts))
+        write_output(target, partial(_put, parts))
 
 
 def _kept(target: Path, kept: dict[object, str]) -> str | None:

@@ -10,7 +10,8 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.text import plain
-from ledger.cli.support.options import one_log, shown, stdout_text
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.output import shown, stdout_text
 from ledger.loop.driving import hook_examples as patterns
 from ledger.loop.driving.hooks import fire, payload
 from ledger.session.files import Session, here, of_log

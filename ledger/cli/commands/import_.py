@@ -9,8 +9,9 @@ from typing import IO, Any
 import click
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import write_output
 from ledger.base.paths import canonical
-from ledger.cli.support.options import replace_file, shown
+from ledger.cli.support.output import shown
 from ledger.cli.support.overwriting import check_spare
 from ledger.cli.support.rows import moment
 from ledger.cli.support.values import TEXT
@@ -87,7 +88,7 @@ def _write(made: Imported, path: Path | None, target: Path | None) -> None:
         sys.stdout.buffer.write(made.data)
         sys.stdout.buffer.flush()
     else:
-        replace_file(target, lambda file: _put(made.data, file))
+        write_output(target, lambda file: _put(made.data, file))
     for note in notes:
         click.echo(f"note: {note}", err=True)
 

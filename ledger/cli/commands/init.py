@@ -1,4 +1,4 @@
-"""`init` and `archive`: where a session starts, and where it goes when it is over."""
+"""`init`: a session, or a new segment of one, started."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +7,9 @@ import click
 
 from ledger.base.text import plain
 from ledger.base.times import now_ms
-from ledger.cli.commands.log import dry_option
 from ledger.cli.support import values
-from ledger.cli.support.options import DIALECTS, shown
+from ledger.cli.support.options import DIALECTS, dry_option
+from ledger.cli.support.output import shown
 
 
 @click.command()
@@ -58,20 +58,3 @@ def init(layout: str, git: bool, log: str | None, dry_run: bool, **about: Any) -
         click.echo(shown(new))
     for note in [*made.notes, *(["nothing was written (--dry-run)"] if dry_run else [])]:
         click.echo(f"ledger: {plain(note)}", err=True)
-
-
-@click.command()
-@click.argument("log", required=False)
-def archive(log: str | None) -> None:
-    """Move a concluded session aside, with its log, prompt and side files; scripts and settings stay.
-
-    The path of its new folder goes to stdout.
-
-    \b
-    Example:
-      ledger archive
-    """
-    from ledger.cli.support.appended import session_of
-    from ledger.loop.start.archive import archive as move
-
-    click.echo(shown(move(session_of(log), now_ms())))

@@ -1,17 +1,14 @@
-"""`log`, `decide`, `mark`, `cancel`: what goes into a log by hand."""
+"""`log`: a run, appended by hand."""
 
 import click
 
 from ledger.base.numbers import Number
 from ledger.base.times import now_ms
 from ledger.cli.support import values
-from ledger.cli.support.appended import entry_report, session_of
-from ledger.cli.support.options import stdout_text
+from ledger.cli.support.appended import entry_report
+from ledger.cli.support.log_argument import session_at_work
+from ledger.cli.support.options import dry_option, log_option
 from ledger.dialects.writing import RESULT_STATUSES, RunOutcome
-
-log_option = click.option("--log", "log", metavar="FILE", help="The log [default: the current folder's session].")
-dry_option = click.option("--dry-run", is_flag=True, help="Check and show everything, write nothing anywhere.")
-hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the after-hook.")
 
 
 @click.command()
@@ -35,7 +32,7 @@ hooks_option = click.option("--no-hooks", is_flag=True, help="Do not run the aft
 )
 @click.option("--reason", type=values.TEXT, default="", metavar="TEXT", help="Why it was decided so (state-protocol).")
 @click.option("--force", is_flag=True, help="Log it although a secondary metric of the segment is missing.")
-@hooks_option
+@click.option("--no-hooks", is_flag=True, help="Do not run the after-hook.")
 @dry_option
 @log_option
 def log(
@@ -50,79 +47,9 @@ def log(
     """
     from ledger.loop.by_hand import log_run
 
-    session, taken = session_of(log), values.samples(samples)
+    session, taken = session_at_work(log), values.samples(samples)
     value = values.metric_of(metric, taken, status)
     known, notes = values.metrics(metrics), values.asi(asi)
     outcome = RunOutcome(status, value, description, values.commit(commit), known, notes, taken, reason)
     entry = log_run(session, outcome, now_ms(), force=force, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=not no_hooks)
-
-
-@click.command()
-@click.argument("run", type=click.IntRange(min=1))
-@click.argument("action", type=click.Choice(("keep", "discard", "baseline", "stop")))
-@click.option("--reason", type=values.TEXT, required=True, metavar="TEXT", help="Why.")
-@dry_option
-@log_option
-def decide(run: int, action: str, reason: str, dry_run: bool, log: str | None) -> None:
-    """Append a decision about a result of a state-protocol log.
-
-    \b
-    Example:
-      ledger decide 2 keep --reason "median improved 8 % and the tests passed"
-    """
-    from ledger.loop.by_hand import decide as append
-
-    session = session_of(log)
-    entry_report(session, append(session, run, action, reason, now_ms(), dry=dry_run), dry=dry_run, hooks=False)
-
-
-@click.command()
-@click.argument("state", metavar="STATE")
-@click.option("--backstop-ack", type=click.IntRange(min=0), metavar="N", help="With running: go on past N runs.")
-@click.option("--reason", type=values.TEXT, metavar="TEXT", help="Why; a codex history asks for it.")
-@click.option("--restart", is_flag=True, help="With running: go on with a concluded session.")
-@dry_option
-@log_option
-def mark(
-    state: str, backstop_ack: int | None, reason: str | None, restart: bool, dry_run: bool, log: str | None
-) -> None:
-    """Append a marker: running, done, cancelled, wall or blocked; codex: blocked, stopped or resumed.
-
-    \b
-    Example:
-      ledger mark blocked --reason "the licence server is down"
-      ledger mark running --restart
-    """
-    from ledger.loop.by_hand import mark as append
-    from ledger.loop.driving.under_way import check_quiet
-
-    session = session_of(log)
-    if not dry_run:
-        check_quiet(session)
-    entry = append(session, state, now_ms(), ack=backstop_ack, reason=reason, restart=restart, dry=dry_run)
-    entry_report(session, entry, dry=dry_run, hooks=False)
-
-
-@click.command()
-@dry_option
-@log_option
-def cancel(dry_run: bool, log: str | None) -> None:
-    """End the session: print what came of it and mark it cancelled; nothing is deleted or reverted.
-
-    A live loop finishes its cycle first.
-
-    \b
-    Example:
-      ledger cancel
-    """
-    from ledger.loop.by_hand import cancel as append
-    from ledger.loop.driving.under_way import settle
-    from ledger.telling.session_summary import summary
-
-    session = session_of(log)
-    if not dry_run:
-        settle(session, lambda said: click.echo(f"ledger: {said}", err=True))
-    entry = append(session, now_ms(), dry=dry_run)
-    click.echo(summary(entry.history), file=stdout_text(), nl=False)
-    entry_report(session, entry, dry=dry_run, hooks=False)

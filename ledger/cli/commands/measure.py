@@ -12,7 +12,9 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number
 from ledger.base.text import plain
-from ledger.cli.support.options import format_option, heard, one_log, shown, stdout_text
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.options import format_option
+from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.dialects import policy_of
 from ledger.log.jsontext import dump
 from ledger.log.source import run_json_of

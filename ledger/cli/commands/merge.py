@@ -9,8 +9,10 @@ from typing import IO
 import click
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import write_output
 from ledger.base.text import plain
-from ledger.cli.support.options import one_log, replace_file, shown
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.output import shown
 from ledger.cli.support.overwriting import check_spare
 from ledger.log.source import STDIN, open_log, run_json_of
 from ledger.merge.side import Side, read_side
@@ -121,7 +123,7 @@ def _write(merged: Merged, sides: tuple[Side, Side], target: Path | None) -> Non
         sys.stdout.buffer.write(merged.data)
         sys.stdout.buffer.flush()
     else:
-        replace_file(target, partial(_put, merged.data), mode_beside(sides[0].path) & mode_beside(sides[1].path))
+        write_output(target, partial(_put, merged.data), mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _put(data: bytes, file: IO[bytes]) -> None:

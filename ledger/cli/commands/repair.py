@@ -9,9 +9,12 @@ from typing import Any
 import click
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import write_output
 from ledger.base.paths import canonical
 from ledger.cli.support.item_choice import WAYS, pick
-from ledger.cli.support.options import db_option, dialect_option, heard, one_log, replace_file, shown, stdout_text
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.options import db_option, dialect_option
+from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.cli.support.overwriting import check_spare
 from ledger.log.source import STDIN
 from ledger.reading import accepted
@@ -152,7 +155,7 @@ def _show(path: Path, text: Text, plan: RepairPlan, plan_file: str | None) -> No
             if canonical(Path(plan_file)) == path:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_spare(Path(plan_file))
-            replace_file(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
+            write_output(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
             count = findings.counted(len(plan.items), "item")
             verb = "is" if len(plan.items) == 1 else "are"
             click.echo(f"{count} {verb} planned in {shown(plan_file)}; nothing was changed", err=True)
@@ -204,7 +207,7 @@ def _elsewhere(path: Path, plan: RepairPlan, items: list[Item], dialect: str | N
         raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
     else:
         check_spare(Path(output), path)
-        replace_file(Path(output), lambda file: file.write(outcome.text.data), mode_beside(path))
+        write_output(Path(output), lambda file: file.write(outcome.text.data), mode_beside(path))
         click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
     return _status(path, outcome.text)
 
@@ -232,7 +235,7 @@ def _undo(path: Path, db: str | None) -> None:
 
 def _follow(path: Path, db: str | None) -> None:
     """Take the log's new content into the mirror, if that holds the log; trouble there is only a warning."""
-    from ledger.cli.support.following import follow
+    from ledger.cli.support.mirror import follow
 
     if (trouble := follow(path, db)) is not None:
         click.echo(f"warning: the mirror did not follow: {trouble}", err=True)

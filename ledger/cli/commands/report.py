@@ -9,9 +9,13 @@ from typing import IO, Any
 import click
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import write_output
 from ledger.base.paths import canonical
 from ledger.base.times import now_ms, parse_iso
-from ledger.cli.support.options import db_option, dialect_option, one_log, replace_file, shown
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.mirror import mirror_or_none
+from ledger.cli.support.options import db_option, dialect_option
+from ledger.cli.support.output import shown
 from ledger.log.source import STDIN, open_log, run_json_of
 
 _DATABASE = b"SQLite format 3\0"
@@ -85,7 +89,7 @@ def _write(target: Path | None, make: Callable[[], tuple[Data, list[Path]]]) -> 
         sys.stdout.buffer.flush()
     else:
         _spare(target, sources)
-        replace_file(target, partial(_put, data, render))
+        write_output(target, partial(_put, data, render))
     if data.get("log", {}).get("ok", True):
         return 0
     click.echo(f"ledger: {data['log']['name']} has errors; the page shows what could be read", err=True)
@@ -145,12 +149,11 @@ def _comparison(
     db: str | None, names: tuple[str, ...], metric: str | None, since: str | None, until: str | None
 ) -> tuple[Data, list[Path]]:
     """Make the comparison of what the filters leave; nothing, where there is no mirror yet."""
-    from ledger.cli.support.rows import reading
     from ledger.mirror.queries import Filters
     from ledger.report.comparison import compare
 
     filters = Filters(names, metric, None, _moment(since), _moment(until, last=True))
-    with reading(db) as raw:
+    with mirror_or_none(db) as raw:
         return compare(raw, filters), []
 
 

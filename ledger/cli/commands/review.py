@@ -10,7 +10,9 @@ from ledger.base.errors import LedgerError
 from ledger.base.locks import lock_of, locked
 from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
-from ledger.cli.support.options import dialect_option, format_option, heard, one_log, shown, stdout_text
+from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.options import dialect_option, format_option
+from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.source import check_kind
 from ledger.reading import accepted

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.cli.support.options import heard, replace_file, shown, stdout_text
+from ledger.base.files import write_output
+from ledger.cli.support.output import heard, shown, stdout_text
 
 TEXT = files("ledger") / "skill" / "SKILL.md"
 
@@ -41,5 +42,5 @@ def _install(place: Path, *, force: bool) -> str:
         raise LedgerError(f"cannot write {shown(place)}: it is no file")
     if place.exists() and not force:
         raise LedgerError(f"{shown(place)} is another text and stays as it is; --force overwrites it")
-    replace_file(place, lambda file: file.write(text))
+    write_output(place, lambda file: file.write(text))
     return "installed"

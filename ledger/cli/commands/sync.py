@@ -1,4 +1,4 @@
-"""`sync` and `forget`: logs into the mirror, and out of it again."""
+"""`sync`: logs into the mirror."""
 
 import gc
 import os
@@ -11,8 +11,9 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
-from ledger.cli.support.mirror import existing_mirror, named_sessions
-from ledger.cli.support.options import db_option, dialect_option, heard, logs_of, shown
+from ledger.cli.support.log_argument import logs_of
+from ledger.cli.support.options import db_option, dialect_option
+from ledger.cli.support.output import heard, shown
 from ledger.cli.support.progress import progress
 from ledger.mirror import store
 from ledger.mirror.engine import open_writer, write_ahead
@@ -105,39 +106,3 @@ def _report(outcome: SyncOutcome) -> None:
     if outcome.pending:
         waiting = f"{outcome.pending} bytes of an unfinished last line wait for the next sync"
         click.echo(f"warning: {shown(outcome.path)}: {waiting}", err=True)
-
-
-@click.command()
-@click.argument("log")
-@db_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def forget(log: str, db: str | None, yes: bool) -> None:
-    """Drop a session from the mirror. The log file is not touched.
-
-    \b
-    Example:
-      ledger forget old/autoresearch.jsonl
-    """
-    with open_writer(existing_mirror(db)) as connection:
-        raw = driver(connection)
-        sessions = named_sessions(raw, (log,))
-        if yes and len(sessions) > 1 and not Path(log).is_dir():  # as a log of many clones does, or a name
-            raise click.UsageError(f"{shown(log)} means {len(sessions)} sessions; name one, or leave out --yes")
-        for session in sessions:
-            name = shown(session.path)
-            if not yes and not _confirmed(f"Drop {name} from the mirror?"):
-                click.echo("nothing was dropped", err=True)
-                continue
-            with connection.begin():
-                if store.claim(raw, session.id):
-                    store.remove(raw, session.id)
-            click.echo(f"forgotten {name}")
-
-
-def _confirmed(question: str) -> bool:
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:
-        if sys.stdin.isatty():
-            raise
-        raise LedgerError("nobody answered; use --yes to do it without asking") from None

@@ -8,7 +8,8 @@ import orjson
 
 from ledger.base.errors import LedgerError
 from ledger.cli.support.mirror import named_sessions, reading_mirror
-from ledger.cli.support.options import db_option, format_option, heard, shown
+from ledger.cli.support.options import db_option, format_option
+from ledger.cli.support.output import heard, shown
 from ledger.cli.support.progress import progress
 from ledger.mirror import rederived, store
 from ledger.mirror.proof import Proof

@@ -1,25 +1,22 @@
-"""What the writing verbs print: the one-line report, the table, warnings, what hooks said."""
+"""The report on what was appended to a log: one line, every few runs the table, warnings, what the hook said."""
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ledger.base.text import plain
-from ledger.cli.support.options import one_log, shown, stdout_text
+from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.log.jsontext import dump
 from ledger.loop.by_hand import Appended
-from ledger.session.files import Session, here, of_log
+from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.telling.status import one_line
 
+if TYPE_CHECKING:
+    from ledger.cli.support.progress import ProgressLine
+
 TABLE_EVERY = 5
 """Runs between two tables of the segment."""
-
-
-def session_of(log: str | None) -> Session:
-    """Find the session of a log argument, or the current folder's."""
-    found = one_log(log) if log is not None else None
-    return of_log(found) if found is not None else here(Path.cwd())
 
 
 def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -> None:
@@ -40,8 +37,13 @@ def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -
         click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
 
 
-def run_report(entry: Appended, session: Session, *, hooks: bool) -> None:
-    """Print what an iteration logged."""
+def run_report(entry: Appended, session: Session, line: "ProgressLine", *, hooks: bool) -> None:
+    """Print what an iteration logged, the progress line away."""
+    with line.away(), heard():
+        _run_report(entry, session, hooks=hooks)
+
+
+def _run_report(entry: Appended, session: Session, *, hooks: bool) -> None:
     tell_warnings(session, entry)
     segment = entry.history.state.current()
     if entry.run is None:

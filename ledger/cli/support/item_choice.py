@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.cli.support.options import stdout_text
+from ledger.cli.support.output import stdout_text
 from ledger.repair.log_text import Text
 from ledger.repair.plan import Item, RepairPlan, safe_items, select
 from ledger.repair.plan_shown import context_lines, item_lines, plan_lines

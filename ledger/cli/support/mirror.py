@@ -1,4 +1,4 @@
-"""The mirror and its sessions, as commands that work on sessions find them."""
+"""The mirror, opened as commands need it, and the sessions in it that their arguments name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,10 @@ from ledger.base.paths import canonical, show_path
 from ledger.dialects import by_name
 from ledger.log.source import find_logs, session_log
 from ledger.mirror import store
-from ledger.mirror.engine import open_reader
+from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
+from ledger.mirror.sync_one import sync_log
 
 
 def existing_mirror(db: str | None) -> Location:
@@ -44,6 +45,20 @@ def reading_mirror(db: str | None) -> Iterator[Raw]:
             yield driver(connection)
 
 
+@contextmanager
+def mirror_or_none(db: str | None, *, snapshot: bool = True) -> Iterator[Raw | None]:
+    """Open the mirror, as a snapshot as it is now; None, with a note on standard error, if there is none yet."""
+    with open_reader(mirror_location(db)) as connection:
+        if connection is None:
+            click.echo(f"note: there is no mirror at {show(mirror_location(db))} yet; run ledger sync", err=True)
+            yield None
+        elif not snapshot:
+            yield driver(connection)
+        else:
+            with connection.begin():
+                yield driver(connection)
+
+
 def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> list[store.StoredSession]:
     """Find the sessions that arguments name; without arguments the current folder's."""
     if every and logs:
@@ -62,6 +77,22 @@ def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> l
 
 def _below(name: str) -> list[Path]:
     return [path for path in find_logs((name,)) if path is not None] if Path(name).is_dir() else []
+
+
+def follow(log: Path, db: str | None) -> str | None:
+    """Take a log's new content, if the mirror holds the log; give what stood in the way, None if nothing did."""
+    try:
+        path = mirror_location(db)
+        if isinstance(path, Path) and not path.exists():
+            return None
+        with open_writer(path) as connection:
+            known = store.find(driver(connection), log)
+            if known is None:
+                return None
+            outcome = sync_log(connection, log, replace=True, quarantine=known.quarantined)
+    except LedgerError as error:
+        return str(error)
+    return outcome.reason if outcome.refused or outcome.status == "waiting" else None
 
 
 def kept_files(raw: Raw, mirror: Location) -> dict[object, str]:

@@ -1,15 +1,66 @@
-"""What standard output can be shown on."""
+"""What commands print to: standard output as text, a reader that went away, a terminal and its colours."""
 
+import io
 import os
-from typing import TextIO
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
-from ledger.telling.screen import Screen, bare, ramp_for
+from ledger.base.paths import show_path
+from ledger.base.text import near
+from ledger.log.source import STDIN
+
+if TYPE_CHECKING:
+    from ledger.reading.whole_log import Log
+    from ledger.telling.screen import Screen
 
 
-def screen_of(stream: TextIO) -> Screen:
+def shown(path: Path | str) -> str:
+    """Write a path for a person: relative to the current folder if it is below it."""
+    return near(show_path(path))
+
+
+def stdout_text() -> TextIO:
+    """Give standard output as UTF-8 text, whatever the locale says."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return sys.stdout
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Let a command finish its work, and keep its exit status, when nobody reads its output any more."""
+    try:
+        yield
+    except BrokenPipeError:
+        mute()
+
+
+def mute() -> None:
+    """Send what is still to be written to standard output nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def end_by_errors(log: "Log") -> NoReturn:
+    """Tell a log's errors on stderr, and end with the status that says whether it has any."""
+    from ledger.telling.findings import lines_of
+
+    for line in lines_of(log.path, [found for found in log.diagnostics if found.is_error]):
+        click.echo(line, err=True)
+    if not log.ok:
+        name = shown(log.path or STDIN)
+        click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
+    sys.exit(0 if log.ok else 1)
+
+
+def screen_of(stream: TextIO) -> "Screen":
     """Say what a stream can show. Ask before `stdout_text`, which gives it an encoding of our own choice."""
+    from ledger.telling.screen import Screen, bare, ramp_for
+
     return Screen(_columns(stream), ramp_for(stream.encoding), paint if takes_colour(stream) else bare)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
-from ledger.cli.support.options import shown
+from ledger.cli.support.output import shown
 from ledger.reading.side_files import AUTHORED
 
 _DATABASE = b"SQLite format 3\0"

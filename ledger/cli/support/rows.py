@@ -1,7 +1,7 @@
-"""Rows of the mirror as commands give them: the filters, the reading, the writing."""
+"""The rows of a view: the options that narrow and order them, and their output."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
@@ -9,14 +9,19 @@ import click
 
 from ledger.base.text import plain
 from ledger.base.times import parse_iso
-from ledger.cli.support.options import stdout_text
-from ledger.exports import by_name
-from ledger.mirror.engine import open_reader
-from ledger.mirror.location import mirror_location, show
-from ledger.mirror.queries import Filters, Rows
-from ledger.mirror.raw import Raw, driver
+from ledger.cli.support.options import format_option
+from ledger.cli.support.output import screen_of, stdout_text
+from ledger.exports import FORMATS, table
+from ledger.exports import by_name as format_by_name
+from ledger.mirror import queries
+from ledger.mirror.queries import Filters
+from ledger.telling.screen import Screen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Above = Callable[[Sequence[Sequence[Any]], Screen], str]
+"""Make lines of text from the rows that a table is going to show."""
+
+rows_format_option = format_option(*(known.name for known in FORMATS), default="table")
 
 
 def moment(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -75,21 +80,19 @@ def filters(
     return Filters(sessions, metric, status, since, until, columns, limit)
 
 
-@contextmanager
-def reading(db: str | None) -> Iterator[Raw | None]:
-    """Open the mirror as it is now; None, with a note on standard error, if there is none yet."""
-    with open_reader(mirror_location(db)) as connection:
-        if connection is None:
-            click.echo(f"note: there is no mirror at {show(mirror_location(db))} yet; run ledger sync", err=True)
-            yield None
-        else:
-            with connection.begin():
-                yield driver(connection)
+def write_rows(format_name: str, columns: Sequence[str], rows: queries.Rows, above: Above | None = None) -> None:
+    """Write rows to standard output; where that is a terminal, whatever the format, no cell may steer it.
 
-
-def write_rows(format_name: str, columns: Sequence[str], rows: Rows) -> None:
-    """Write rows to standard output; where that is a terminal, whatever the format, no cell may steer it."""
-    out = stdout_text()
+    There a table has colours, and `above` makes what stands over it.
+    """
+    screen, out = screen_of(sys.stdout), stdout_text()
+    if out.isatty() and format_name == "table" and above:
+        found = list(rows)
+        rows = iter(found)
+        out.write(above(found, screen))
     if out.isatty():
         rows = ([plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    by_name(format_name).write(columns, rows, out)
+    if format_name == "table":
+        table.write(columns, rows, out, screen.paint)
+    else:
+        format_by_name(format_name).write(columns, rows, out)

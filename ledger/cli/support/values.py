@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ledger.base.numbers import Number, is_number
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.log.jsontext import decode
 from ledger.loop.measuring.metric_lines import number
 
@@ -133,3 +133,8 @@ def pairs(parts: Sequence[str], option: str) -> Mapping[str, Number]:
         except ValueError as error:
             raise click.UsageError(f"{option}: {error}") from None
     return made
+
+
+def utf8(text: str) -> str:
+    """Replace bytes of an argument that are no UTF-8, which no log can hold."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

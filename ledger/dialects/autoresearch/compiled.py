@@ -13,7 +13,8 @@ import orjson
 
 from ledger.base.numbers import SAFE_INTEGER, storable
 from ledger.base.times import LAST_MS, MILLISECONDS_FROM
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES, RUN
+from ledger.dialects.autoresearch.records import RUN
+from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.fold.segment import STATUSES
 from ledger.fold.state import State
 from ledger.log.events import Runs, Shape

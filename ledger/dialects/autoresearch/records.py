@@ -1,8 +1,10 @@
 """The records of the `autoresearch` protocol: config header, run, status marker, hook record (protocols.md 2)."""
 
-from ledger.base.numbers import decimal, normal, storable
-from ledger.base.times import epoch_ms, parse_iso, unit_of
-from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, rest
+from collections.abc import Iterable
+
+from ledger.base.numbers import normal, storable
+from ledger.base.times import moment
+from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, Said, rest
 from ledger.fold.segment import STATUSES
 from ledger.fold.state import MARKERS, State
 from ledger.log.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
@@ -14,7 +16,6 @@ SPELLINGS = {
     "unit": "metricUnit",
     "direction": "bestDirection",
 }
-FORBIDDEN_NAMES = frozenset(("__proto__", "constructor", "prototype", ""))
 
 CONFIG = Kind("config", (
     Field("name", "text", "advised"),
@@ -22,7 +23,7 @@ CONFIG = Kind("config", (
     Field("metricUnit", "text"),
     Field("bestDirection", "text", "required", choices=("lower", "higher")),
 ))  # fmt: skip
-RUN = Kind("run", (
+RUN = Kind("run", subjects=("record", "numbered run"), fields=(
     Field("run", "integer", "required", least=0),
     Field("metric", "number", "required"),
     Field("status", "text", "required", choices=STATUSES),
@@ -34,12 +35,12 @@ RUN = Kind("run", (
     Field("confidence", "number", null=True),
     Field("asi", "object", null=True),
 ))  # fmt: skip
-STATUS = Kind("status", (
+STATUS = Kind("status", subjects=("record",), fields=(
     Field("state", "text", "required", choices=MARKERS),
     Field("timestamp", "epoch", "advised"),
     Field("backstop_ack", "integer", least=0),
 ))  # fmt: skip
-HOOK = Kind("hook", (
+HOOK = Kind("hook", subjects=("record",), fields=(
     Field("stage", "text", "required", choices=("before", "after")),
     Field("exit_code", "integer", "required", null=True),
     Field("duration_ms", "number", "required", least=0),
@@ -72,18 +73,6 @@ def spelled(record: Object) -> Object:
         proper = SPELLINGS.get(key, key)
         made[key if proper != key and (proper in record or proper in made) else proper] = value
     return made
-
-
-def moment(value: Json) -> tuple[int | None, str | None, bool]:
-    """Read a timestamp as (UTC milliseconds, unit, whether both give it back exactly)."""
-    if isinstance(value, str):
-        read = parse_iso(value)
-        return (read[0] if read else None), "iso", False
-    if value is None:
-        return None, None, False
-    unit, at_ms = unit_of(value), epoch_ms(decimal(value) if type(value) is float else value)
-    exact = type(value) is int and at_ms is not None
-    return at_ms, unit, exact
 
 
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
@@ -199,3 +188,12 @@ def _run_record(run: Run, segment: int) -> dict[str, Json]:
 def _put(made: dict[str, Json], key: str, value: Json, *, null: bool = False) -> None:
     if value is not None or null:
         made[key] = value
+
+
+def header(said: Said, records: Iterable[Object]) -> dict[str, Json]:
+    """Make the record of a header from what a person says of a log that lost it."""
+    name = {} if said.name is None else {"name": said.name}
+    return {
+        "type": "config", **name, "metricName": said.metric, "metricUnit": said.unit or "",
+        "bestDirection": said.direction,
+    }  # fmt: skip

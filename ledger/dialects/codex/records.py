@@ -72,7 +72,17 @@ _FIELDS: dict[str, tuple[Field, ...]] = {
     ),
     "resumed": (Field("note", "text", "required"), *_RETAINED),
 }
-_KINDS = {name: Kind(name, (*_EVERY, *fields), exact=True) for name, fields in _FIELDS.items()}
+_TRIALS = ("baseline", "iteration")
+_KINDS = {
+    name: Kind(
+        name,
+        (*_EVERY, *fields),
+        exact=True,
+        subjects=("codex:any", f"codex:{name}" if name in _TRIALS else "codex:terminal"),
+    )
+    for name, fields in _FIELDS.items()
+}
+LIFECYCLE = tuple(name for name in _KINDS if name not in _TRIALS)
 EVENTS = tuple(_KINDS.values())
 UNKNOWN_EVENT = Kind("unknown", (Field("event", "text", "required"),))
 
@@ -88,7 +98,7 @@ def kind_of(record: Object) -> Kind:
     return _KINDS.get(event, UNKNOWN_EVENT) if isinstance(event, str) else UNKNOWN_EVENT
 
 
-def header(config: Object, place: Place) -> Event:
+def header(config: Object, place: Place) -> Header:
     """Make the one header of a codex log out of its run.json."""
     read = parse_iso(config["created_at"])
     metric = config["metric"]
@@ -101,7 +111,7 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     """Make the event of a record that its rules accept: baseline is run 0, an iteration its own number."""
     read = parse_iso(record["time"])
     at_ms = read[0] if read else None
-    if kind.name not in ("baseline", "iteration"):
+    if kind.name not in _TRIALS:
         return Lifecycle(place, kind.name, at_ms, rest(record, "event"))
     trial = kind.name == "iteration"
     number, status = (record["iteration"], record["outcome"]) if trial else (0, "baseline")

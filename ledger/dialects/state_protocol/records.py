@@ -1,8 +1,10 @@
 """The records of the `state-protocol` protocol: config with a schema version, results, decisions (protocols.md 3)."""
 
+from collections.abc import Iterable
+
 from ledger.base.numbers import normal, storable
 from ledger.base.times import parse_iso
-from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, rest
+from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, Said, rest
 from ledger.fold.state import State
 from ledger.log.events import Decision, Event, Header, Place, Run, Runs, Shape
 from ledger.log.jsontext import dump, load
@@ -24,7 +26,7 @@ CONFIG = Kind("config", (
     Field("files_in_scope", "array of texts"),
     Field("off_limits", "array of texts"),
 ))  # fmt: skip
-RESULT = Kind("result", (
+RESULT = Kind("result", one_of=("value", "median"), subjects=("record", "state-protocol:run", "result"), fields=(
     Field("run", "integer", "required", least=1),
     Field("metric", "text", "required", filled=True),
     Field("timestamp", "time", "required"),
@@ -35,7 +37,7 @@ RESULT = Kind("result", (
     Field("status", "text"),
     Field("description", "text"),
 ))  # fmt: skip
-DECISION = Kind("decision", (
+DECISION = Kind("decision", subjects=("record", "state-protocol:decision", "decision"), fields=(
     Field("run", "integer", "required", least=1),
     Field("action", "text", "required", choices=ACTIONS),
     Field("reason", "text", "required", filled=True),
@@ -105,3 +107,13 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Decision):
         return {"type": "decision", "run": event.run, "action": event.action, **event.detail}
     raise TypeError(f"no state-protocol record: {type(event).__name__}")
+
+
+def header(said: Said, records: Iterable[Object]) -> dict[str, Json]:
+    """Make the record of a header from what a person says of a log that lost it; the first record tells its time."""
+    at = next((stamp for record in records if isinstance(stamp := record.get("timestamp"), str)), "")
+    unit = {} if said.unit is None else {"unit": said.unit}
+    return {
+        "type": "config", "schema_version": 1, "name": said.name or said.metric, "metric": said.metric,
+        "direction": said.direction, **unit, "created_at": at,
+    }  # fmt: skip

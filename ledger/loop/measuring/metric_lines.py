@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from ledger.base.numbers import Number, from_lexeme, normal
 from ledger.base.text import cut, plain
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 
 LINE_BYTES = 4096
 """A METRIC line may have so many bytes; a longer one is refused before it fills the memory."""

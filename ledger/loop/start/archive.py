@@ -16,9 +16,9 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.dialects import policy_of
 from ledger.fold.state import State
-from ledger.log.layout import AUTO, FLAT
+from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
-from ledger.loop.driving.under_way import check_idle
+from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
 from ledger.reading.accepted import file_of
@@ -41,7 +41,7 @@ def archive(session: Session, now_ms: int) -> Path:
     log = session.log
     with writing(log) as pen:
         _check_concluded(pen.state)
-        check_idle(session)
+        check_nothing_under_way(session)
         place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
         try:
             _move(session, place)

@@ -12,7 +12,7 @@ from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near, plain
 from ledger.dialects import by_name
-from ledger.dialects.policy import Place
+from ledger.dialects.policy import Binding
 from ledger.dialects.writing import Record, SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
@@ -50,6 +50,7 @@ def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry
         _check_new(session)
         metric, guarded = _measure(session, draft, known, made)
         _set_up(made, repository, plan, now_ms, dry=False)
+        known.forget()
         draft["branch"] = known.branch()
         write_files(files(plan, made, fresh=True), made, dry=False)
         _begin(session, plan, draft, metric, known.head() or "", made, now_ms, guarded=guarded)
@@ -68,7 +69,7 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
         raise LedgerError("HEAD is detached: check out a branch that the kept commits can stay on, or use --git")
     if (doing := git.under_way()) is not None:
         raise LedgerError(f"{doing} is under way: finish or abort it first")
-    if not git.has_identity():
+    if not git.has_identity:
         raise LedgerError("git does not know who commits: set user.name and user.email with git config")
     if changed := git.changes():
         raise LedgerError(
@@ -90,8 +91,8 @@ def _draft(plan: SessionPlan, session: Session, git: Git, now_ms: int) -> dict[s
     moment = datetime.fromtimestamp(now_ms // 1000, UTC)
     run_id = f"{moment:%Y%m%dT%H%M%SZ}-{slug(plan.name)}"
     timeout = session.settings.benchmark_timeout
-    dialect, place = by_name(plan.dialect), Place(git.top(), git.branch() or "?")
-    draft = dialect.loop().run_config(plan, run_id, place, timeout, now_ms)
+    dialect, binding = by_name(plan.dialect), Binding(git.top(), git.branch() or "?")
+    draft = dialect.loop().run_config(plan, run_id, binding, timeout, now_ms)
     reader = Reader(dialect)
     reader.configure(draft, _pretty(draft))
     if wrong := next((found for found in reader.diagnostics if found.is_error), None):
@@ -116,6 +117,7 @@ def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) 
     checked = guard(session, config, results / GUARD_LOG)
     if checked.status == "fail":
         raise _failed("guard", checked.failure, checked.tail, results / GUARD_LOG)
+    git.forget()
     new = git.untracked() - before
     if git.head() != head or (changed := [path for path in git.changes() if path not in new]):
         what = "HEAD" if git.head() != head else preconditions.listed(changed)

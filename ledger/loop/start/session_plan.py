@@ -8,7 +8,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, text
 from ledger.base.text import plain
 from ledger.dialects import DIALECTS, by_name
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES
+from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.dialects.policy import Policy
 from ledger.dialects.writing import SessionPlan
 

@@ -1,18 +1,21 @@
-"""Rules about how `autoresearch` records are spelt (protocols.md 2)."""
+"""The rules of the `autoresearch` protocol: how its records are spelt (protocols.md 2)."""
 
 import re
 from collections.abc import Iterator
 
 from ledger.base.numbers import is_number
-from ledger.dialects.autoresearch.records import FORBIDDEN_NAMES, SPELLINGS
-from ledger.log.diagnostics import Finding, Severity
-from ledger.rules import rule
-from ledger.rules.record import Record, article, show
+from ledger.base.times import parse_iso
+from ledger.dialects.autoresearch.records import SPELLINGS
+from ledger.dialects.base import FORBIDDEN_NAMES, Record, typed
+from ledger.log.diagnostics import Finding, Severity, article, show
+from ledger.log.rule import rule
 
 Findings = Iterator[Finding]
+OWN = "autoresearch"
+"""The subject of the rules about a record or the end of the log."""
 
 
-@rule("R206", "advised-key-missing", Severity.WARNING, "record", "autoresearch")
+@rule("R206", "advised-key-missing", Severity.WARNING, "record", OWN)
 def advised_key_missing(record: Record) -> Findings:
     """Report a key that every writer should give, and that a reader can do without.
 
@@ -25,7 +28,20 @@ def advised_key_missing(record: Record) -> Findings:
             yield Finding(f"{article(record.kind.name)} should have the key {field.key!r}")
 
 
-@rule("R211", "forbidden-metric-name", Severity.ERROR, "record", "autoresearch")
+@rule("R209", "time-as-text", Severity.WARNING, "record", OWN)
+def time_as_text(record: Record) -> Findings:
+    """Report an ISO-8601 text where the protocol has a number. It is read.
+
+    Why: readers that expect a number fail on it.
+    Example: `"timestamp":"2026-05-06T12:00:00Z"`.
+    Fix: none needed; have the writer count milliseconds.
+    """
+    for field, value, name in typed(record):
+        if field.type == "epoch" and isinstance(value, str) and parse_iso(value) is not None:
+            yield Finding(f"{name!r} is ISO-8601 text; the protocol has a number", field.key)
+
+
+@rule("R211", "forbidden-metric-name", Severity.ERROR, "record", OWN)
 def forbidden_metric_name(record: Record) -> Findings:
     """Report a secondary metric that is nameless or named like a JavaScript prototype key.
 
@@ -40,7 +56,7 @@ def forbidden_metric_name(record: Record) -> Findings:
                 yield Finding(f"a secondary metric must not be named {name!r}", "metrics")
 
 
-@rule("R212", "secondary-not-a-number", Severity.WARNING, "record", "autoresearch")
+@rule("R212", "secondary-not-a-number", Severity.WARNING, "record", OWN)
 def secondary_not_a_number(record: Record) -> Findings:
     """Report a secondary metric whose value is no number. It is kept with the run, not among the metrics.
 
@@ -55,7 +71,7 @@ def secondary_not_a_number(record: Record) -> Findings:
                 yield Finding(f"the secondary metric {name!r} is no number: {show(value)}", "metrics")
 
 
-@rule("R213", "foreign-spelling", Severity.WARNING, "record", "autoresearch")
+@rule("R213", "foreign-spelling", Severity.WARNING, "record", OWN)
 def foreign_spelling(record: Record) -> Findings:
     """Report a header key in another tool's spelling. It is read as the protocol's.
 
@@ -69,7 +85,7 @@ def foreign_spelling(record: Record) -> Findings:
                 yield Finding(f"{key!r} is spelt {SPELLINGS[key]!r} in this protocol", key)
 
 
-@rule("R214", "run-with-type", Severity.WARNING, "record", "autoresearch")
+@rule("R214", "run-with-type", Severity.WARNING, "record", OWN)
 def run_with_type(record: Record) -> Findings:
     """Report a run that carries a `type`. It counts as a run.
 
@@ -84,7 +100,7 @@ def run_with_type(record: Record) -> Findings:
 _COMMIT = re.compile(r"[0-9a-f]{7}")
 
 
-@rule("R215", "irregular-commit", Severity.WARNING, "record", "autoresearch")
+@rule("R215", "irregular-commit", Severity.WARNING, "record", OWN)
 def irregular_commit(record: Record) -> Findings:
     """Report a commit that is not 7 hex digits; a run that was not kept may have an empty one.
 
@@ -101,7 +117,7 @@ def irregular_commit(record: Record) -> Findings:
         yield Finding(f"'commit' should be 7 hex digits, not {show(commit)}", "commit")
 
 
-@rule("R217", "backstop-ack-not-running", Severity.ERROR, "record", "autoresearch")
+@rule("R217", "backstop-ack-not-running", Severity.ERROR, "record", OWN)
 def backstop_ack_not_running(record: Record) -> Findings:
     """Report a `backstop_ack` on a marker other than `running`.
 
@@ -113,7 +129,7 @@ def backstop_ack_not_running(record: Record) -> Findings:
         yield Finding("'backstop_ack' may stand only on a running marker", "backstop_ack")
 
 
-@rule("R218", "unknown-record-type", Severity.WARNING, "record", "autoresearch")
+@rule("R218", "unknown-record-type", Severity.WARNING, "record", OWN)
 def unknown_record_type(record: Record) -> Findings:
     """Report a record of a type that the protocol does not know. It is kept and never counted.
 

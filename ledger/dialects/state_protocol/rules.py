@@ -1,4 +1,4 @@
-"""Rules about one event against its own segment's settings (protocols.md 3)."""
+"""The rules of the `state-protocol` protocol: one event against its own segment's settings (protocols.md 3)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from ledger.fold.confidence import median
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.events import Decision, Run
-from ledger.rules import rule
+from ledger.log.rule import rule
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]

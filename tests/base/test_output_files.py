@@ -8,7 +8,7 @@ from typing import IO
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.cli.support.options import beside, replace_file
+from ledger.base.files import output_file, write_output
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="modes and pipes are other ones there")
 
@@ -34,13 +34,13 @@ def mode(path: Path) -> int:
 
 
 def test_a_file_is_replaced(target: Path):
-    replace_file(target, write())
+    write_output(target, write())
     assert target.read_bytes() == b"new"
     assert list(target.parent.iterdir()) == [target]
 
 
 def test_folders_are_made(tmp_path: Path):
-    replace_file(tmp_path / "a" / "b" / "c", write())
+    write_output(tmp_path / "a" / "b" / "c", write())
     assert (tmp_path / "a/b/c").read_bytes() == b"new"
 
 
@@ -48,7 +48,7 @@ def test_folders_are_made(tmp_path: Path):
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o755])
 def test_the_mode_of_a_file_is_kept(kept: int, target: Path):
     target.chmod(kept)
-    replace_file(target, write())
+    write_output(target, write())
     assert mode(target) == kept
 
 
@@ -57,7 +57,7 @@ def test_the_mode_of_a_file_is_kept(kept: int, target: Path):
 def test_a_new_file_obeys_the_umask(umask: int, expected: int, tmp_path: Path):
     before = os.umask(umask)
     try:
-        replace_file(tmp_path / "new", write())
+        write_output(tmp_path / "new", write())
         assert os.umask(umask) == umask  # it was only looked at
     finally:
         os.umask(before)
@@ -71,14 +71,14 @@ def test_a_failure_leaves_everything_as_it_was(error: type[BaseException], targe
         raise error
 
     with pytest.raises(error):
-        replace_file(target, fail)
+        write_output(target, fail)
     assert target.read_bytes().startswith(b"old")
     assert list(target.parent.iterdir()) == [target]
 
 
 def test_a_failure_leaves_no_new_file(tmp_path: Path):
     with pytest.raises(RuntimeError):
-        replace_file(tmp_path / "new", fail)
+        write_output(tmp_path / "new", fail)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -86,7 +86,7 @@ def test_a_failure_leaves_no_new_file(tmp_path: Path):
 def test_a_link_is_followed(target: Path):
     link = target.parent / "link"
     link.symlink_to(target)
-    replace_file(link, write())
+    write_output(link, write())
     assert link.is_symlink() and target.read_bytes() == b"new"
 
 
@@ -96,20 +96,21 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path):
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()))
     reader.start()
-    replace_file(pipe, write())
+    write_output(pipe, write())
     reader.join(10)
     assert taken == [b"new"] and pipe.is_fifo()
 
 
 def test_no_place_to_write(target: Path):
     with pytest.raises(LedgerError, match=r"cannot write .*x: what should be its folder is a file"):
-        replace_file(target / "x", write())
+        write_output(target / "x", write())
     with pytest.raises(IsADirectoryError if os.name != "nt" else PermissionError):
-        replace_file(target.parent, write())
+        write_output(target.parent, write())
 
 
 def test_what_is_beside_is_there_until_the_end(target: Path):
-    with beside(target) as temporary:
+    with output_file(target) as file:
+        temporary = Path(file.name)
         assert temporary.parent == target.parent.resolve() and temporary.read_bytes() == b""
         temporary.write_bytes(b"new")
         assert target.read_bytes().startswith(b"old")

@@ -1,0 +1,99 @@
+"""A fourth dialect touches one folder, one tuple and its samples: a toy one is read, mirrored, proved and told of."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import ROOT, Result, environment
+
+SAMPLE = ROOT / "tests" / "support" / "toy_dialect" / "sample.jsonl"
+
+
+def toy(folder: Path, *arguments: object) -> Result:
+    """Run a command of the program whose registry has the toy dialect as well."""
+    env = environment(folder)
+    env["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.toy_dialect", *map(str, arguments)],
+        cwd=folder, env=env, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "bouts.jsonl"
+    path.write_bytes(SAMPLE.read_bytes())
+    return path
+
+
+def test_check_reads_it_by_the_rules_of_all_and_by_its_own(log: Path) -> None:
+    found = json.loads(toy(log.parent, "check", log, "--format", "json").out)["logs"]
+    assert [(one["dialect"], one["records"], one["ok"], one["diagnostics"]) for one in found] == [("toy", 6, True, [])]
+    bad = SAMPLE.read_bytes().replace(b'"no":2', b'"no":3').replace(b'"came":"fell"', b'"came":"rose"')
+    bad = bad.replace(b'{"what":"bell","why":"the limit was near"}', b'{"what":"gong"}')
+    log.write_bytes(bad)
+    done = toy(log.parent, "check", log, "--format", "json")
+    codes = [(one["line"], one["code"]) for one in json.loads(done.out)["logs"][0]["diagnostics"]]
+    assert codes == [(3, "E390"), (4, "R203"), (6, "R219")]
+    assert done.code == 1
+
+
+def test_what_only_its_end_shows_is_found(log: Path) -> None:
+    log.write_bytes(SAMPLE.read_bytes().replace(b'"limit":5', b'"limit":4').rsplit(b"\n", 2)[0] + b"\n")
+    done = toy(log.parent, "check", log, "--format", "json")
+    assert [one["code"] for one in json.loads(done.out)["logs"][0]["diagnostics"]] == ["E391"]
+    assert done.code == 0
+
+
+def test_the_mirror_takes_it_and_gives_it_back(log: Path) -> None:
+    folder = log.parent
+    whole = log.read_bytes()
+    log.write_bytes(whole[: whole.index(b'{"what":"bell"')])
+    assert toy(folder, "sync", log).code == 0
+    log.write_bytes(whole)
+    done = toy(folder, "sync", log)
+    assert (done.code, done.err) == (0, "")
+    out = folder / "copy.jsonl"
+    assert toy(folder, "export", log, "-o", out).code == 0
+    assert out.read_bytes() == whole
+    verified = json.loads(toy(folder, "verify", log, "--format", "json").out)["logs"]
+    assert [(one["ok"], one["bytes"], one["values"]) for one in verified] == [(True, True, True)]
+    (session,) = json.loads(toy(folder, "sessions", "--format", "json").out)
+    told = {key: session[key] for key in ("dialect", "metric_name", "direction", "runs", "keep", "discard", "crash")}
+    assert told == {
+        "dialect": "toy", "metric_name": "seconds", "direction": "lower",
+        "runs": 4, "keep": 2, "discard": 1, "crash": 1,
+    }  # fmt: skip
+    assert (session["baseline"], session["best"]) == (10, 8.25)
+    assert toy(folder, "db", "rebuild").code == 0
+    assert toy(folder, "verify", log).code == 0
+
+
+def test_verdict_and_status_judge_it_by_its_own_rules(log: Path) -> None:
+    folder = log.parent
+    assert "VERDICT=concluded\n" in toy(folder, "verdict", log).out
+    log.write_bytes(log.read_bytes().rsplit(b"\n", 2)[0] + b"\n")
+    assert "VERDICT=continue\n" in toy(folder, "verdict", log).out
+    assert "VERDICT=max_iterations\n" in toy(folder, "verdict", log, "--max-iterations", 4).out
+    status = toy(folder, "status", log)
+    assert (status.code, status.err) == (0, "")
+    assert "8.25" in status.out
+    assert "seconds" in status.out
+
+
+def test_a_command_can_be_told_that_a_log_speaks_it(log: Path) -> None:
+    assert toy(log.parent, "check", log, "--dialect", "toy").code == 0
+
+
+def test_without_the_tuple_nobody_knows_it(log: Path) -> None:
+    env = environment(log.parent)
+    done = subprocess.run(
+        [sys.executable, "-m", "ledger", "check", str(log)], cwd=log.parent, env=env, capture_output=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert b"S400" in done.stdout
