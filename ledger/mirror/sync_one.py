@@ -14,7 +14,6 @@ from ledger.log.jsontext import decode
 from ledger.log.rule import rules_on
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import foldtext, side_rows, store
-from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, SyncOutcome
 from ledger.mirror.prefetch import Prefetched
 from ledger.mirror.raw import Raw, driver
@@ -217,7 +216,7 @@ def _load(
         session = store.add(raw, path)
     else:
         session = store.blank(known.id, known.key, **store.placed(raw, path, known.id))
-        drop_derived(raw, known.id)
+        store.drop_derived(raw, known.id)
         raw.execute("DELETE FROM block WHERE session = ?", (known.id,))
     session = session._replace(run_json=reader.run_json)
     ingestion = Ingestion(raw, file, reader, session, quarantine=options.quarantine, prefetched=prefetched)
@@ -259,7 +258,7 @@ def ingest_stored(raw: Raw, known: StoredSession) -> None:
         reader, undecided = open_reader(file, known.dialect, known.run_json)
         if known.pending_bytes:  # the log goes on, so its end is not judged
             reader.torn, undecided = True, None
-        drop_derived(raw, known.id)
+        store.drop_derived(raw, known.id)
         fresh = known._replace(size=0, lines=0, tail_size=0)
         Ingestion(raw, file, reader, fresh, quarantine=True, store_blocks=False).go("rebuilt", undecided)
         raw.execute("UPDATE session SET quarantined = ?, synced_ms = ?, pending_bytes = ?, gone = ? WHERE id = ?",

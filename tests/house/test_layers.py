@@ -62,7 +62,7 @@ FENCES = {
                "ledger.cli.*", "ledger.mirror.postgres_copy", "ledger.mirror.foldtext"),
     "sqlalchemy": ("ledger.mirror.*", "migrations.*"),
     "alembic": ("ledger.mirror.engine", "migrations.*"),
-    "tabulate": ("ledger.exports.grid",),
+    "tabulate": ("ledger.exports.table",),
     "click": ("ledger.cli", "ledger.cli.*", "ledger.telling.findings"),
     "yaml": ("ledger.session.settings",),
     "portalocker": ("ledger.base.locks",),
