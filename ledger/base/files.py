@@ -15,8 +15,8 @@ from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 
 
-def append(log: Path, data: bytes, size: int) -> None:
-    """Write whole lines at the end of a log that is `size` bytes long, and make them durable.
+def append(log: Path, data: bytes, size: int) -> os.stat_result:
+    """Write whole lines at the end of a log that is `size` bytes long, and make them durable; give its status then.
 
     The caller holds the lock and has read those bytes. Raises LedgerError, the log being as it was, if it has another
     size or the disk does not take all of `data`.
@@ -26,11 +26,17 @@ def append(log: Path, data: bytes, size: int) -> None:
     except OSError as error:
         raise _failed(log, error) from None
     try:
-        if os.fstat(descriptor).st_size != size:
-            raise LedgerError(f"{show_path(log)} was written to without its lock; run the command again")
-        _write(descriptor, log, data, size)
+        return append_to(descriptor, log, data, size)
     finally:
         os.close(descriptor)
+
+
+def append_to(descriptor: int, log: Path, data: bytes, size: int) -> os.stat_result:
+    """Do the same to a log that is open for it."""
+    if os.fstat(descriptor).st_size != size:
+        raise LedgerError(f"{show_path(log)} was written to without its lock; run the command again")
+    _write(descriptor, log, data, size)
+    return os.fstat(descriptor)
 
 
 def create(log: Path, data: bytes, mode: int | None = None) -> None:

@@ -37,11 +37,15 @@ class Block(NamedTuple):
 
 
 class LogFile:
-    """Read one log: what was in it when it was opened, and nothing that came since."""
+    """Read one log: what was in it when it was opened, and nothing that came since.
 
-    def __init__(self, path: Path | None, stream: IO[bytes], size: int) -> None:
+    One that `appends` can be written to as well, at its end.
+    """
+
+    def __init__(self, path: Path | None, stream: IO[bytes], size: int, *, appends: bool = False) -> None:
         self.path = path
         self.size = size
+        self.appends = appends
         self._stream = stream
         self._opened = os.fstat(stream.fileno()) if path else None
         self.hash = hashlib.sha256()  # of all that was handed out
@@ -55,6 +59,18 @@ class LogFile:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+    def fileno(self) -> int:
+        """Give the file's descriptor."""
+        return self._stream.fileno()
+
+    def restart(self) -> os.stat_result:
+        """Stand at the start again, of what the file holds by now; give its status."""
+        self._opened = os.fstat(self._stream.fileno())
+        self.size = self._opened.st_size
+        self._stream.seek(0)
+        self.hash = hashlib.sha256()
+        return self._opened
 
     def hold_back(self) -> None:
         """Leave out a last line that has no newline yet, before anything is read."""
@@ -131,8 +147,11 @@ class LogFile:
             raise LedgerError(f"{name} was rewritten while it was read; run the command again")
 
 
-def open_log(path: Path | None) -> LogFile:
-    """Open a log for reading (None: standard input). Raises LedgerError for anything but a readable regular file."""
+def open_log(path: Path | None, *, appends: bool = False) -> LogFile:
+    """Open a log for reading (None: standard input), and where that `appends` and may, for writing at its end.
+
+    Raises LedgerError for anything but a readable regular file.
+    """
     if path is None:
         import tempfile
 
@@ -142,15 +161,17 @@ def open_log(path: Path | None) -> LogFile:
         size = spool.tell()
         spool.seek(0)
         return LogFile(None, spool, size)
+    appends = appends and os.access(path, os.W_OK) and path.is_file()
+    way = os.O_RDWR | os.O_APPEND if appends else os.O_RDONLY
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(path, way | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise LedgerError(f"cannot read {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise _irregular(path, status.st_mode)
-    return LogFile(path, io.FileIO(descriptor), status.st_size)
+    return LogFile(path, io.FileIO(descriptor), status.st_size, appends=appends)
 
 
 def check_kind(path: Path) -> None:
@@ -184,6 +205,11 @@ def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:
 def run_json_of(log: Path) -> Path:
     """Name the run.json that goes with a codex log's events.jsonl."""
     return log.with_name("run.json")
+
+
+def decisions_of(log: Path) -> Path:
+    """Name the file with the decisions on a log's findings."""
+    return log.with_name(f"{log.name}{DECISIONS}")
 
 
 def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:

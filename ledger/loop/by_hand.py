@@ -2,14 +2,12 @@
 
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
 from ledger.dialects.writing import Record, RunOutcome
 from ledger.fold.segment import KEPT
-from ledger.fold.state import State
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Run
 from ledger.session.files import Session
@@ -103,7 +101,11 @@ def mark(
     with writing(session.log, dry=dry) as pen:
         state, policy = pen.state, policy_of(pen.state)
         policy.check_mark(word, ack)
-        check_place(session, state)
+        if policy.place(state) is not None:
+            from ledger.loop.git.repository import Git
+            from ledger.loop.iteration.preconditions import check_place
+
+            check_place(state, Git(session.workdir))
         made = policy.mark(state, word, now_ms, ack=ack, reason=reason, restart=restart)
         return _append(session, pen, [made], dry=dry)
 
@@ -114,21 +116,6 @@ def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
         state = pen.state
         check_open(state)
         return _append(session, pen, [policy_of(state).cancel(state, now_ms)], dry=dry)
-
-
-def check_place(session: Session, state: State) -> None:
-    """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
-    policy = policy_of(state)
-    if (place := policy.place(state)) is None:
-        return
-    from ledger.loop.git.repository import Git
-
-    git, named = Git(session.workdir), policy.config_name
-    top, branch = git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(place.repo)).resolve():
-        raise LedgerError(f"{named} is about the repository {place.repo}, this is {top or 'none'}")
-    if branch != place.branch:
-        raise LedgerError(f"{named} is about branch {place.branch}, this is {branch or 'a detached HEAD'}")
 
 
 def _append(session: Session, pen: Pen, made: Sequence[Record], *, dry: bool) -> Appended:

@@ -1,29 +1,57 @@
-"""A session's log as those read it who write to it: its fold, and every run of every segment."""
+"""A session's log, read once: its fold, every run of every segment, and its bytes, which grow by what is appended."""
 
+import os
 from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Self
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import append, append_to
 from ledger.base.paths import show_path
 from ledger.fold.segment import Segment
 from ledger.fold.state import State, run_at
+from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Event, Run, Runs
 from ledger.log.jsontext import load
-from ledger.log.source import open_log
+from ledger.log.source import Block, LogFile, decisions_of, open_log, run_json_of
 from ledger.reading.reader import Reader
-from ledger.reading.whole_log import Log, events, judged, open_reader
+from ledger.reading.whole_log import Log, Undecided, judged, open_reader
 
 _UNFINISHED = ("L115", "L116")
 
+_Stamp = tuple[int, int, int, int, int]
 
-class History(NamedTuple):
-    """Hold a log that was read whole: `size` in bytes, `chapters` the runs of each segment, as columns."""
+
+class History:
+    """Hold a log that was read whole; `content` is its bytes, `chapters` the runs of each segment, as columns.
+
+    It stays what the file is: `renew` reads what others appended, `extend` appends. Whatever else became of the file,
+    it is read anew. Raises LedgerError where the file cannot be read.
+    """
 
     log: Log
     reader: Reader
-    size: int
-    chapters: dict[int, list[Runs]]
+
+    def __init__(self, path: Path, dialect: str | None = None) -> None:
+        self.path = path
+        self.content = bytearray()
+        self.chapters: dict[int, list[Runs]] = {}
+        self._stated = dialect
+        self._undecided: Undecided | None = None
+        self._hash = sha256()  # of the content
+        self._file: LogFile | None = None
+        self._keeps_open = False
+        self._stamps: tuple[_Stamp | None, ...] | None = None  # None: the fold is of no use any more
+
+    @classmethod
+    def of_none(cls, path: Path, reader: Reader) -> Self:
+        """Give the history of a log that is yet to be made, and that `reader` is to read."""
+        made = cls(path)
+        made._begin(reader, None)
+        made.conclude()
+        return made
 
     @property
     def state(self) -> State:
@@ -45,25 +73,132 @@ class History(NamedTuple):
         """Give the log's last run; None where there is none."""
         return next((runs[-1] for ordinal in sorted(self.chapters, reverse=True) if (runs := self.runs(ordinal))), None)
 
-    def note(self, event: Event) -> None:
-        """Take an event that was folded."""
-        if isinstance(event, Runs) and self.state.segment is not None:
-            self.chapters.setdefault(self.state.segment.ordinal, []).append(event)
+    def line(self, run: Run) -> bytes:
+        """Give the line of a run as it stands in the log, without its newline."""
+        return bytes(self.content[run.place.offset : run.place.offset + run.place.size]).rstrip(b"\n")
+
+    def renew(self, *, thoroughly: bool = False) -> Self:
+        """Take in what became of the file since, and give the history back.
+
+        What its size, times and place on the disk show is enough, but for a program that wants to deceive: who calls
+        `thoroughly` has every byte compared.
+        """
+        stamps = self._stamps_now()
+        if stamps == self._stamps and not thoroughly:
+            return self
+        try:
+            file = self._opened(stamps[0])
+            status = file.restart()
+            if not (self._goes_on(stamps) and file.skip(len(self.content)) == self._hash.digest()):
+                file.restart()
+                self._begin(*open_reader(file, self._stated))
+            for block in file.blocks(len(self.content), self.reader.lines + 1):
+                self.take(block)
+            file.check_unchanged()
+            self._hash, self._stamps = file.hash.copy(), (_stamp(status), *stamps[1:])
+            self.conclude()
+        except BaseException:
+            self._stamps = None
+            raise
+        finally:
+            if not self._keeps_open:
+                self.close()
+        return self
+
+    def take(self, block: Block) -> list[Event]:
+        """Fold lines that follow the content, and give their events."""
+        self._stamps = None
+        found = []
+        for event in self.reader.read(block):
+            found.append(event)
+            if isinstance(event, Runs) and self.state.segment is not None:
+                self.chapters.setdefault(self.state.segment.ordinal, []).append(event)
+        self.content += block.data
+        return found
+
+    def extend(self, data: bytes) -> None:
+        """Append lines that were taken already, durably; the caller holds the lock. Raises as `append` does."""
+        size = len(self.content) - len(data)
+        if self._file is not None and self._file.appends:
+            status = append_to(self._file.fileno(), self.path, data, size)
+        else:
+            status = append(self.path, data, size)
+        self._hash.update(data)
+        if status.st_size == len(self.content):
+            self._stamps = (_stamp(status), *self._stamps_now()[1:])
+
+    def ends(self) -> list[Diagnostic]:
+        """List what only the end of the log shows."""
+        found = self.reader.diagnostics
+        count = len(found)
+        self.reader.finish(self._undecided)
+        ends = found[count:]
+        del found[count:]
+        return ends
+
+    def conclude(self) -> None:
+        """Say what the log is by now, and what is wrong with it."""
+        reader = self.reader
+        name = reader.dialect.name if reader.dialect else None
+        found = judged(self.path, [*reader.diagnostics, *self.ends()])
+        self.log = Log(self.path, name, reader.lines, reader.records, reader.state, found)
+
+    def close(self) -> None:
+        """Close the file; what was read of it stays."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _begin(self, reader: Reader, undecided: Undecided | None) -> None:
+        self.reader, self._undecided = reader, undecided
+        self.content.clear()
+        self.chapters.clear()
+
+    def _opened(self, there: _Stamp | None) -> LogFile:
+        """Give the file at the log's path, open: the one that is, unless another took its place."""
+        if self._file is not None and (there is None or there[:2] != _stamp(os.fstat(self._file.fileno()))[:2]):
+            self.close()
+        if self._file is None:
+            self._file = open_log(self.path, appends=self._keeps_open)
+        return self._file
+
+    def _goes_on(self, now: tuple[_Stamp | None, ...]) -> bool:
+        """Tell whether the file, as its stamps show it, may be what was read and more, which the reader can read on."""
+        before = self._stamps
+        if before is None or before[0] is None or now[0] is None:
+            return False
+        same = (before[0][:2], *before[1:]) == (now[0][:2], *now[1:])
+        return same and self.reader.dialect is not None and self.content.endswith(b"\n")
+
+    def _stamps_now(self) -> tuple[_Stamp | None, ...]:
+        """Look at the log and the files beside it that say how it is read."""
+        found: list[_Stamp | None] = []
+        for path in (self.path, run_json_of(self.path), decisions_of(self.path)):
+            try:
+                found.append(_stamp(path.stat()))
+            except OSError:
+                found.append(None)
+        return tuple(found)
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def read(path: Path, dialect: str | None = None) -> History:
     """Read a log with every rule and keep its runs. Raises LedgerError if the file cannot be read at all."""
-    chapters: dict[int, list[Runs]] = {}
-    with open_log(path) as file:
-        reader, undecided = open_reader(file, dialect)
-        history = History(Log(path, None, 0, 0, reader.state, []), reader, file.size, chapters)
-        for event in events(file, reader):
-            history.note(event)
-        reader.finish(undecided)
-        file.check_unchanged()
-    found = judged(path, reader.diagnostics)
-    name = reader.dialect.name if reader.dialect else None
-    return history._replace(log=Log(path, name, reader.lines, reader.records, reader.state, found))
+    return History(path, dialect).renew()
+
+
+@contextmanager
+def kept_open(path: Path) -> Iterator[History]:
+    """Give the history of a log, to be renewed first, whose file stays open for who reads and appends many times."""
+    history = History(path)
+    history._keeps_open = True
+    try:
+        yield history
+    finally:
+        history.close()
 
 
 def secondary_names(history: History) -> list[str]:
@@ -77,14 +212,6 @@ def secondary_names(history: History) -> list[str]:
     extras = (text for runs in history.chapters.get(segment.ordinal, ()) for text in runs.extras)
     kept = [load(text).get("metrics") for text in extras if text and '"metrics"' in text]
     return list(dict.fromkeys(name for metrics in kept if isinstance(metrics, dict) for name in metrics))
-
-
-def lines_at(path: Path, runs: list[Run]) -> Iterator[bytes]:
-    """Yield the line of each run as it stands in the log, without its newline."""
-    with path.open("rb") as file:
-        for run in runs:
-            file.seek(run.place.offset)
-            yield file.read(run.place.size).rstrip(b"\n")
 
 
 def sound(history: History) -> History:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import append, create
+from ledger.base.files import create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
 from ledger.dialects import by_name, encode, policy_of
@@ -16,8 +16,7 @@ from ledger.log.events import Event, Run, Runs
 from ledger.log.jsontext import decode
 from ledger.log.source import Block
 from ledger.reading.reader import Reader
-from ledger.reading.whole_log import Log
-from ledger.session.history import History, read, sound
+from ledger.session.history import History, sound
 
 Record = Mapping[str, Any]
 
@@ -28,18 +27,15 @@ class Pen:
     `warnings` collects what the rules say of the appended records short of an error. A `dry` pen writes nothing.
     """
 
-    def __init__(self, log: Path, history: History, *, dry: bool = False) -> None:
-        self.log = log
+    def __init__(self, history: History, *, dry: bool = False) -> None:
         self.history = history
         self.warnings: list[Diagnostic] = []
-        self._reader: Reader = history.reader
-        self._size = history.size
         self._dry = dry
 
     @property
     def state(self) -> State:
         """The fold, with what was appended."""
-        return self._reader.state
+        return self.history.state
 
     def append(self, *records: Record, before: Callable[[int, bytes], object] | None = None) -> list[Run]:
         """Append records as lines, in one write, and give the runs among them.
@@ -47,28 +43,26 @@ class Pen:
         `before` is told the log's size and the bytes ahead of the write. Raises LedgerError, nothing being written, if
         a rule calls one of them an error.
         """
-        dialect = self._reader.dialect
+        dialect, size = self.history.reader.dialect, len(self.history.content)
         if dialect is None:
-            raise LedgerError(f"{show_path(self.log)} speaks no known protocol")
+            raise LedgerError(f"{show_path(self.history.path)} speaks no known protocol")
         lines = [encode(dialect, record) for record in records]
         runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
         data = b"".join(lines)
         if before is not None:
-            before(self._size, data)
+            before(size, data)
         if not self._dry:
-            append(self.log, data, self._size)
-        self._size += len(data)
+            self.history.extend(data)
+        self.history.conclude()
         return runs
 
     def _judge(self, lines: Sequence[bytes]) -> list[Event]:
         """Read the lines as any reader will."""
-        reader, seen = self._reader, len(self._reader.diagnostics)
+        history = self.history
+        reader, seen = history.reader, len(history.reader.diagnostics)
         bare = [line[:-1] for line in lines]
-        found = list(reader.read(Block(self._size, reader.lines + 1, b"".join(lines), bare, True)))
-        for event in found:
-            self.history.note(event)
-        reader.finish()
-        said = reader.diagnostics[seen:]
+        found = history.take(Block(len(history.content), reader.lines + 1, b"".join(lines), bare, True))
+        said = [*reader.diagnostics[seen:], *history.ends()]
         if wrong := next((one for one in said if one.is_error), None):
             raise LedgerError(f"the log would not be sound: {wrong.code} {wrong.message}; nothing was written")
         self.warnings += [one for one in said if one.severity is Severity.WARNING]
@@ -80,13 +74,15 @@ def _runs(runs: Runs) -> Iterator[Run]:
 
 
 @contextmanager
-def writing(log: Path, *, dry: bool = False) -> Iterator[Pen]:
-    """Lock a log, read it, and give the pen to append with; a `dry` one writes nothing, not even the lock's file.
+def writing(log: Path | History, *, dry: bool = False) -> Iterator[Pen]:
+    """Lock a log, read what is new in it, and give the pen to append with.
 
-    Raises LedgerError for a log with errors, a torn tail among them, and for one whose last line is unfinished.
+    A `dry` pen writes nothing, not even the lock's file. Raises LedgerError for a log with errors, a torn tail among
+    them, and for one whose last line is unfinished.
     """
-    with nullcontext() if dry else locked(lock_of(log)):
-        yield Pen(log, sound(read(log)), dry=dry)
+    history = History(log) if isinstance(log, Path) else log
+    with nullcontext() if dry else locked(lock_of(history.path)):
+        yield Pen(sound(history.renew()), dry=dry)
 
 
 def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | None = None) -> Pen:
@@ -99,8 +95,7 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
         reader = Reader(by_name(dialect))
         if run_json is not None:
             reader.configure(decode(run_json).value, run_json)
-        history = History(Log(log, dialect, 0, 0, reader.state, []), reader, 0, {})
-        pen = Pen(log, history, dry=True)
+        pen = Pen(History.of_none(log, reader), dry=True)
         pen.append(*records)
         create(log, b"".join(encode(by_name(dialect), record) for record in records))
         return pen

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ledger.base.errors import LedgerError
 from ledger.base.numbers import is_number
-from ledger.base.paths import show_path
 from ledger.base.times import epoch_ms, parse_iso
 from ledger.dialects import policy_of
 from ledger.log.jsontext import decode, decode_many
@@ -32,13 +30,8 @@ class Remarks(NamedTuple):
 
 
 def remarks(history: History) -> Remarks:
-    """Read a log for what its fold does not keep. Raises LedgerError if it cannot be read."""
-    path, state = history.log.path, history.state
-    assert path is not None, "a session's log is a file"
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise LedgerError(f"cannot read {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+    """Find in a log what its fold does not keep."""
+    state, lines = history.state, bytes(history.content).split(b"\n")
     decisions: dict[int, list[Record]] = {}
     events: list[Record] = []
     policy = policy_of(state)

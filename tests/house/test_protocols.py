@@ -83,7 +83,7 @@ def constants(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and node.value is not None:
-            pairs = [(node.target, node.value)]
+            pairs: list[tuple[ast.expr, ast.expr]] = [(node.target, node.value)]
         elif isinstance(node, ast.Assign):
             pairs = [(target, node.value) for target in node.targets]
         else:

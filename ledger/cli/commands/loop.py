@@ -14,7 +14,9 @@ from ledger.cli.support.output import heard, stdout_text
 from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
 from ledger.loop.driving.background import OUTPUT, check_free, detach, is_urgent, last_agent, registered
+from ledger.loop.project import at_work
 from ledger.session.files import Session
+from ledger.session.history import History
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -79,24 +81,24 @@ def _drive(session: Session, plan: Any) -> None:
     from ledger.loop.driving.ending import Ending
     from ledger.loop.measuring.interrupt import patient
 
-    with registered(session, plan.agent) as place, ProgressLine() as line:
-        ears = Ears(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))
-        try:
-            with patient(line.shout, lambda: is_urgent(session)) as wish:
-                ending = drive(session, plan, place, wish, ears)
-        except KeyboardInterrupt:
-            ending = Ending("STOPPED", interrupted=True)
-            line.say("stopped at once; what was changed is in the working tree")
-    _tell_ending(session, ending.status)
+    with at_work(session) as project:
+        with registered(session, plan.agent) as place, ProgressLine() as line:
+            ears = Ears(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))
+            try:
+                with patient(line.shout, lambda: is_urgent(session)) as wish:
+                    ending = drive(project, plan, place, wish, ears)
+            except KeyboardInterrupt:
+                ending = Ending("STOPPED", interrupted=True)
+                line.say("stopped at once; what was changed is in the working tree")
+        _tell_ending(project.history, ending.status)
     sys.exit(130 if ending.interrupted else 0)
 
 
-def _tell_ending(session: Session, status: str) -> None:
-    from ledger.session.history import read
+def _tell_ending(history: History, status: str) -> None:
     from ledger.telling.session_summary import summary
 
     with heard():
-        click.echo(summary(read(session.log)), file=stdout_text(), nl=False)
+        click.echo(summary(history.renew()), file=stdout_text(), nl=False)
         click.echo(f"Status: {status}", file=stdout_text())
 
 

@@ -11,11 +11,11 @@ from ledger.cli.support.options import hooks_option, limit_option, log_option, r
 from ledger.cli.support.output import heard
 from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
+from ledger.loop.by_hand import Appended
 from ledger.loop.driving.background import check_free
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.journal import Wishes
-from ledger.session.files import Session
-from ledger.session.history import History
+from ledger.loop.project import Project, at_work
 
 
 @click.command()
@@ -55,14 +55,14 @@ def run(
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_at_work(log), not no_hooks
     check_free(session)
-    with ProgressLine() as line, prompt():
+    with at_work(session) as project, ProgressLine() as line, prompt():
         listener = Listener(
             line.say,
             line.step,
-            lambda history: _before(session, history, line) if hooks else None,
-            lambda entry: run_report(entry, session, line, hooks=hooks),
+            lambda history: _before(project, line) if hooks else None,
+            lambda entry: _logged(project, entry, line, hooks=hooks),
         )
-        attempt(session, wishes, Limits(max_iterations, repeat=repeat), listener)
+        attempt(project, wishes, Limits(max_iterations, repeat=repeat), listener)
 
 
 def _wishes(
@@ -81,7 +81,15 @@ def _wishes(
     return Wishes(utf8((description or "").strip()), told, keep_equal, discard, regress, repeat)
 
 
-def _before(session: Session, history: History, line: ProgressLine) -> None:
+def _before(project: Project, line: ProgressLine) -> None:
     """Fire the before-hook of an iteration and print what it says."""
     with line.away(), heard():
-        tell_hook(session, history, "before")
+        tell_hook(project.session, project.history, "before")
+    project.ran("before")
+
+
+def _logged(project: Project, entry: Appended, line: ProgressLine, *, hooks: bool) -> None:
+    """Print what an iteration logged, and fire its after-hook."""
+    run_report(entry, project.session, line, hooks=hooks)
+    if hooks:
+        project.ran("after")

@@ -15,15 +15,15 @@ from ledger.loop.driving import agent as agents
 from ledger.loop.driving import hooks
 from ledger.loop.driving.background import Registration, stop_asked
 from ledger.loop.driving.ending import Ending, close, closed
-from ledger.loop.git.repository import Git
 from ledger.loop.iteration import journal, preconditions, protected
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.experiment import Say
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.measuring.interrupt import Wish
+from ledger.loop.project import Project
 from ledger.session import messages
 from ledger.session.files import Session
-from ledger.session.history import History, read, sound
+from ledger.session.history import sound
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 from ledger.telling.brief import brief
@@ -52,15 +52,16 @@ class Ears(NamedTuple):
     logged: Callable[[Appended], object]
 
 
-def drive(session: Session, plan: LoopOptions, place: Registration, wish: Wish, ears: Ears) -> Ending:
+def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, ears: Ears) -> Ending:
     """Run the loop to its end and say how it ended.
 
     Raises LedgerError where it cannot go on, a session that is concluded already among that, and KeyboardInterrupt when
     it is stopped at once; either way the log is sound and the work is in the tree or in git.
     """
+    session, history, git = project
     begun, idle = time.monotonic(), 0
     if journal.load(session) is None:
-        _check_start(session, resume=plan.resume)
+        _check_start(project, resume=plan.resume)
 
     def watch(name: str) -> None:
         place.step(name)
@@ -68,22 +69,22 @@ def drive(session: Session, plan: LoopOptions, place: Registration, wish: Wish, 
 
     while True:
         if journal.load(session) is not None:
-            _attempt(session, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
-        history = sound(read(session.log))
+            _attempt(project, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
+        sound(history.renew())
         verdict = judge_session(history.state, session, plan.max_iterations, now_ms())
         if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
-            return close(session, ending, verdict, ears.say)
+            return close(session, history, ending, verdict, ears.say)
         if stop_asked(session) or wish.asked:
             return Ending("STOPPED", interrupted=wish.asked)
         if plan.minutes is not None and time.monotonic() - begun >= plan.minutes * 60:
             over = Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over")
-            return close(session, over, verdict, ears.say)
+            return close(session, history, over, verdict, ears.say)
         place.check()
-        preconditions.check_repository(session, history)
+        preconditions.check_repository(session, history, git)
         if history.state.current().best is None and not policy_of(history.state).measured_start:
-            _baseline(session, plan, ears, watch)
+            _baseline(project, plan, ears, watch)
             continue
-        idle = 0 if _turn(session, plan, history, verdict, ears, watch) else idle + 1
+        idle = 0 if _turn(project, plan, verdict, ears, watch) else idle + 1
         if idle == IDLE:
             raise LedgerError(
                 f"the agent changed nothing {IDLE} times in a row, so the loop stops; its output is in"
@@ -91,14 +92,14 @@ def drive(session: Session, plan: LoopOptions, place: Registration, wish: Wish, 
             )
 
 
-def _check_start(session: Session, *, resume: bool) -> None:
+def _check_start(project: Project, *, resume: bool) -> None:
     """Raise LedgerError for a concluded session, and for changes that are no agent's: a loop would revert them.
 
     Who resumes takes them as what an interrupted turn left.
     """
-    history = sound(read(session.log))
-    check_open(history.state)
-    git = preconditions.check_repository(session, history)
+    session, history, git = project
+    check_open(sound(history.renew()).state)
+    preconditions.check_repository(session, history, git)
     if not resume and (left := preconditions.changed(session, git)):
         raise LedgerError(
             f"changed before the loop began: {preconditions.listed(left)}; commit it, put it away with git stash,"
@@ -106,8 +107,8 @@ def _check_start(session: Session, *, resume: bool) -> None:
         )
 
 
-def _baseline(session: Session, plan: LoopOptions, ears: Ears, watch: Say) -> None:
-    for entry in _attempt(session, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears, watch):
+def _baseline(project: Project, plan: LoopOptions, ears: Ears, watch: Say) -> None:
+    for entry in _attempt(project, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears, watch):
         if entry.run is not None and entry.run.status not in ("keep", "baseline"):
             raise LedgerError(
                 f"the unchanged tree could not be measured ({entry.run.status}), so no change can be: mend the measure"
@@ -115,9 +116,10 @@ def _baseline(session: Session, plan: LoopOptions, ears: Ears, watch: Say) -> No
             )
 
 
-def _turn(session: Session, plan: LoopOptions, history: History, verdict: Verdict, ears: Ears, watch: Say) -> bool:
+def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Ears, watch: Say) -> bool:
     """Let the agent change something and measure it; tell whether there was a change."""
-    git, scope = Git(session.workdir, session.own()), find_scope(session, history.state)
+    session, history, git = project
+    scope = find_scope(session, history)
     if left := preconditions.changed(session, git):
         ears.say(f"changed before the agent's turn, and part of its experiment: {preconditions.listed(left)}")
     if plan.hooks:
@@ -125,22 +127,23 @@ def _turn(session: Session, plan: LoopOptions, history: History, verdict: Verdic
         fired = hooks.fire(session, history, "before")
         if fired is not None:
             _queue(session, messages.BEFORE, fired)
-        history = sound(read(session.log))
-    before = protected.note(session, git)
+            git.forget()
+        sound(history.renew())
+    before = protected.note(session, history, git)
     watch("agent")
     notes = messages.pending(session)
     text = brief(session, history, verdict, now_ms(), notes=notes)
     called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
+    git.forget()
     _tell_end(session, called, ears)
-    protected.check_log(session, before)
+    protected.check_log(session, history, before)
     messages.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next
     if said := protected.undo_commits(git, before):
         ears.say(f"the agent: {said}")
         messages.add(session, "loop", said)
-    after = sound(read(session.log))
-    if (last := after.last()) is not None and last.place.offset >= len(before.log):
+    if (last := sound(history.renew()).last()) is not None and last.place.offset >= len(before.log):
         ears.say(f"run {last.run} was logged during the agent's turn, and not by the loop: see whether it is true")
-    if judge_session(after.state, session, plan.max_iterations, now_ms()).verdict != "continue":
+    if judge_session(history.state, session, plan.max_iterations, now_ms()).verdict != "continue":
         return True  # a marker of the agent's or a person's, which the loop heeds next
     paths = preconditions.changed_files(session, git, scope)
     if not paths:
@@ -156,16 +159,16 @@ def _turn(session: Session, plan: LoopOptions, history: History, verdict: Verdic
     if "discard" in lacks:
         wishes = wishes._replace(discard="")
     limits = Limits(plan.max_iterations, scope)
-    _attempt(session, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
+    _attempt(project, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
     return True
 
 
 def _attempt(
-    session: Session, plan: LoopOptions, wishes: journal.Wishes | None, limits: Limits, ears: Ears, watch: Say,
+    project: Project, plan: LoopOptions, wishes: journal.Wishes | None, limits: Limits, ears: Ears, watch: Say,
     *, recovering: bool = False,
 ) -> list[Appended]:  # fmt: skip
     """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
-    entries = []
+    entries, session = [], project.session
 
     def logged(entry: Appended) -> None:
         entries.append(entry)
@@ -176,7 +179,7 @@ def _attempt(
             if fired is not None:
                 _queue(session, messages.AFTER, fired)
 
-    attempt(session, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
+    attempt(project, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
     return entries
 
 

@@ -8,6 +8,7 @@ from ledger.fold.state import State
 from ledger.fold.verdict import Verdict
 from ledger.loop.iteration.experiment import Say
 from ledger.session.files import Session
+from ledger.session.history import History
 from ledger.session.writer import concluded, writing
 from ledger.telling import snapshots
 
@@ -44,11 +45,11 @@ def closed(state: State, verdict: Verdict, max_iterations: int | None) -> Ending
     return None
 
 
-def close(session: Session, ending: Ending, verdict: Verdict, say: Say) -> Ending:
+def close(session: Session, history: History, ending: Ending, verdict: Verdict, say: Say) -> Ending:
     """Append the record of an ending, unless the session is concluded or the verdict follows without it."""
     if not ending.marker:
         return ending
-    with writing(session.log) as pen:
+    with writing(history) as pen:
         state = pen.state
         if concluded(state) is not None:
             return ending

@@ -17,12 +17,11 @@ from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run, stamp
-from ledger.fold.state import State
 from ledger.log.events import Run
 from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
 from ledger.session.files import Session
-from ledger.session.history import History, lines_at
+from ledger.session.history import History
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")
@@ -63,7 +62,7 @@ def payload(session: Session, history: History, stage: str) -> bytes:
     last = history.last()
     if stage == "after" and last is None:
         raise LedgerError("there is no run yet that an after hook could be told about; log one first")
-    entry = "null" if last is None else _entry(session.log, history.state, last)
+    entry = "null" if last is None else _entry(history, last)
     parts = {"event": dump(stage), "cwd": dump(os.fsencode(session.workdir).decode("utf-8", "replace"))}
     if stage == "before":
         parts |= {"next_run": dump(next_run(history.state)), "last_run": entry}
@@ -73,9 +72,9 @@ def payload(session: Session, history: History, stage: str) -> bytes:
     return f"{{{','.join(f'{dump(key)}:{text}' for key, text in parts.items())}}}\n".encode()
 
 
-def _entry(log: Path, state: State, last: Run) -> str:
+def _entry(history: History, last: Run) -> str:
     """Give a run's whole entry: verbatim, or in the other protocols with the keys that hooks know on top."""
-    line = next(lines_at(log, [last])).removeprefix(BOM).strip(WHITE)
+    state, line = history.state, history.line(last).removeprefix(BOM).strip(WHITE)
     if policy_of(state).has_hook_records:
         return line.decode()  # a record that was read as a run is one object of sound JSON
     entry: dict[str, Any] = decode(line).value
@@ -121,7 +120,7 @@ def fire(session: Session, history: History, stage: str, timeout: float = TIMEOU
     }
     problems = [_problem(session, path, finished, output, timeout)]
     try:
-        _log(session, history.state, record)
+        _log(session, history, record)
     except LedgerError as error:
         problems.append(f"the record of the {stage} hook was not written: {error}")
     return Fired(output.text(), "; ".join(filter(None, problems)), record)
@@ -153,9 +152,9 @@ def _problem(session: Session, path: Path, finished: Finished, output: "_Output"
     return f"{name} could not be run: {finished.problem.rpartition(': ')[2]}"
 
 
-def _log(session: Session, state: State, record: Mapping[str, Any]) -> None:
-    if policy_of(state).has_hook_records:
-        with writing(session.log) as pen:
+def _log(session: Session, history: History, record: Mapping[str, Any]) -> None:
+    if policy_of(history.state).has_hook_records:
+        with writing(history) as pen:
             pen.append(record)
         return
     side, line = session.side(SIDE_FILE), dump(dict(record)).encode() + b"\n"

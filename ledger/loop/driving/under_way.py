@@ -3,11 +3,11 @@
 from ledger.base.errors import LedgerError
 from ledger.base.locks import is_locked, locked
 from ledger.loop.driving.background import inside, live, stop_and_wait
-from ledger.loop.git.repository import Git
 from ledger.loop.iteration import journal
 from ledger.loop.iteration.attempt import LOCK
 from ledger.loop.iteration.experiment import Say, Step
 from ledger.loop.iteration.recovery import abandon
+from ledger.loop.project import at_work
 from ledger.session.files import Session
 
 FOREVER = 1e9
@@ -24,10 +24,9 @@ def settle(session: Session, say: Say) -> None:
         return
     if is_locked(session.side(LOCK)):
         say("waiting for the ledger run that is measuring here")
-    with locked(session.side(LOCK), FOREVER):
-        git = Git(session.workdir, session.own())
-        if git.top() is not None:
-            abandon(Step(session, git, say, lambda name: None, lambda entry: None))
+    with locked(session.side(LOCK), FOREVER), at_work(session) as project:
+        if project.git.top() is not None:
+            abandon(Step(*project, say, lambda name: None, lambda entry: None))
 
 
 def check_quiet(session: Session) -> None:

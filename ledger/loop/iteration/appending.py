@@ -10,6 +10,7 @@ from ledger.dialects.writing import RunOutcome, Trial
 from ledger.loop.by_hand import Appended
 from ledger.loop.iteration.journal import Journal
 from ledger.session.files import Session
+from ledger.session.history import History
 from ledger.session.writer import check_open, writing
 from ledger.telling import snapshots
 
@@ -18,6 +19,8 @@ class _Step(Protocol):
     @property
     def session(self) -> Session: ...
     @property
+    def history(self) -> History: ...
+    @property
     def watch(self) -> Any: ...
 
 
@@ -25,9 +28,9 @@ def log(step: _Step, entry: Journal) -> tuple[Journal, Appended]:
     """Append the outcome of an iteration, unless that is done; give the journal that says so, and what was logged."""
     session = step.session
     step.watch("logging")
-    complete(session, entry)
-    with writing(session.log) as pen:
-        if entry.logged or _is_there(session, entry):
+    complete(step.history, entry)
+    with writing(step.history) as pen:
+        if entry.logged or _is_there(pen.history, entry):
             size, end = entry.size or 0, (entry.size or 0) + len((entry.lines or "").encode())
             found = [run for run in pen.history.runs() if size <= run.place.offset < end]
             problem = snapshots.refresh(session, pen.history)
@@ -49,23 +52,19 @@ def log(step: _Step, entry: Journal) -> tuple[Journal, Appended]:
         return entry, Appended(made, run, pen.history, pen.warnings, problem)
 
 
-def complete(session: Session, entry: Journal) -> None:
+def complete(history: History, entry: Journal) -> None:
     """Write the rest of a line that a kill cut short: the journal knows the whole of it."""
     if entry.logged or entry.size is None or entry.lines is None:
         return
     data = entry.lines.encode()
-    with locked(lock_of(session.log)):
-        with session.log.open("rb") as file:
-            file.seek(entry.size)
-            there = file.read(len(data) + 1)
+    with locked(lock_of(history.path)):
+        there = history.renew().content[entry.size :]
         if there and len(there) < len(data) and data.startswith(there):
-            append(session.log, data[len(there) :], entry.size + len(there))
+            append(history.path, data[len(there) :], entry.size + len(there))
 
 
-def _is_there(session: Session, entry: Journal) -> bool:
+def _is_there(history: History, entry: Journal) -> bool:
     if entry.size is None or entry.lines is None:
         return False
     data = entry.lines.encode()
-    with session.log.open("rb") as file:
-        file.seek(entry.size)
-        return file.read(len(data)) == data
+    return history.content[entry.size : entry.size + len(data)] == data

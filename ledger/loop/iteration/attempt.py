@@ -17,8 +17,8 @@ from ledger.loop.iteration.journal import Journal, Wishes
 from ledger.loop.iteration.recovery import abandon, recover
 from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
-from ledger.session.files import Session
-from ledger.session.history import History, read, secondary_names, sound
+from ledger.loop.project import Project
+from ledger.session.history import History, secondary_names, sound
 from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 
@@ -49,7 +49,7 @@ class Listener(NamedTuple):
 
 
 def attempt(
-    session: Session, wishes: Wishes | None, limits: Limits, listener: Listener, *, recover_only: bool = False
+    project: Project, wishes: Wishes | None, limits: Limits, listener: Listener, *, recover_only: bool = False
 ) -> None:
     """Do one iteration, or (without wishes) measure the unchanged tree as the segment's baseline.
 
@@ -57,16 +57,20 @@ def attempt(
     baseline first. Raises LedgerError for anything that stands against it; KeyboardInterrupt after the iteration was
     undone.
     """
-    git = Git(session.workdir, session.own())
+    session, history, git = project
+
+    def logged(entry: Appended) -> None:
+        listener.logged(entry)
+        project.ran("after")
+
     with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
-        step = Step(session, git, listener.say, listener.step, listener.logged)
+        step = Step(session, history, git, listener.say, listener.step, logged)
         try:
             if _resume(step, wishes) or recover_only:
                 return
-            history = sound(read(session.log))
-            _check(session, history, limits)
-            preconditions.check_repository(session, history)
-            _fresh(step, history, wishes, limits, listener)
+            _check(step, limits)
+            preconditions.check_repository(session, history, git)
+            _fresh(step, wishes, limits, lambda: _tell_ahead(project, listener))
         except KeyboardInterrupt:
             abandon(step)
             raise
@@ -81,9 +85,15 @@ def _alone(git: Git) -> AbstractContextManager[None]:
     )
 
 
-def _check(session: Session, history: History, limits: Limits) -> None:
-    check_open(history.state)
-    preconditions.check_verdict(judge_session(history.state, session, limits.max_iterations, now_ms()))
+def _tell_ahead(project: Project, listener: Listener) -> None:
+    listener.ahead(project.history)
+    project.ran("before")
+
+
+def _check(step: Step, limits: Limits) -> None:
+    state = sound(step.history.renew()).state
+    check_open(state)
+    preconditions.check_verdict(judge_session(state, step.session, limits.max_iterations, now_ms()))
 
 
 def _resume(step: Step, wishes: Wishes | None) -> bool:
@@ -96,39 +106,36 @@ def _resume(step: Step, wishes: Wishes | None) -> bool:
     return found and (wishes is None or not preconditions.changed(step.session, step.git))
 
 
-def _fresh(step: Step, history: History, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:
-    state = history.state
+def _fresh(step: Step, wishes: Wishes | None, limits: Limits, ahead: Callable[[], object]) -> None:
+    history, git = step.history, step.git
     if wishes is None:
-        _baseline(step, history, limits.repeat)
+        _baseline(step, limits.repeat)
         return
     _check_wishes(history, wishes)
-    paths = preconditions.changed_files(step.session, step.git, limits.scope or find_scope(step.session, state))
+    paths = preconditions.changed_files(step.session, git, limits.scope or find_scope(step.session, history))
     if not paths:
         raise LedgerError("nothing was changed: edit the code in scope first (--baseline measures it as it is)")
-    step.git.unstage()  # what was staged is a change like any other; a file staged and gone again is none
-    if not (paths := preconditions.changed(step.session, step.git)):
+    if git.look().staged:
+        git.unstage()  # what was staged is a change like any other; a file staged and gone again is none
+    if not (paths := preconditions.changed(step.session, git)):
         raise LedgerError("nothing was changed but the index: edit the code in scope first")
-    if not policy_of(state).measured_start and state.current().best is None:
+    if not policy_of(history.state).measured_start and history.state.current().best is None:
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
-        _baseline(step, history, wishes.repeat, paths)
-        history = sound(read(step.session.log))
-        _check(step.session, history, limits)
-    listener.ahead(history)
-    entry = _begun(step, history, wishes._asdict(), paths)
-    experiment.conduct(step, experiment.commit(step, entry))
+        _baseline(step, wishes.repeat, paths)
+        _check(step, limits)
+    ahead()
+    experiment.conduct(step, experiment.commit(step, _begun(step, wishes._asdict(), paths)))
 
 
-def _begun(
-    step: Step, history: History, wishes: dict[str, object], paths: list[str], *, baseline: bool = False
-) -> Journal:
-    number = policy_of(history.state).next_number(history.state)
+def _begun(step: Step, wishes: dict[str, object], paths: list[str], *, baseline: bool = False) -> Journal:
+    number = policy_of(step.history.state).next_number(step.history.state)
     base, branch = step.git.head() or "", step.git.branch() or ""
     return Journal(number, branch, base, paths, wishes, baseline).save(step.session)
 
 
-def _baseline(step: Step, history: History, repeat: int, beside: list[str] | None = None) -> None:
+def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
     """Measure the tree as HEAD has it; files `beside` it are put away meanwhile."""
-    state = history.state
+    state = step.history.state
     if policy_of(state).measured_start:
         raise LedgerError(f"a {state.dialect} run has its baseline from ledger init")
     if state.current().best is not None:
@@ -140,7 +147,7 @@ def _baseline(step: Step, history: History, repeat: int, beside: list[str] | Non
             f"the baseline is the unchanged tree, but this differs from HEAD: {preconditions.listed(changed)};"
             " commit it, have git ignore it, or take it away"
         )
-    entry = _begun(step, history, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
+    entry = _begun(step, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
     logged = experiment.conduct(step, experiment.shelve(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):

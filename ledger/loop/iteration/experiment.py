@@ -5,7 +5,6 @@ half-done state to the end is the same way.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -18,9 +17,9 @@ from ledger.loop.iteration import appending, harness, journal, preconditions, pr
 from ledger.loop.iteration.decision import Rival, decide
 from ledger.loop.iteration.journal import Journal
 from ledger.loop.measuring import last_measurement
-from ledger.loop.measuring.measurement import Checked, Measurement, check, guard, measure, verify
+from ledger.loop.measuring.measurement import Checked, Measurement, check, guard, has_checks, measure, verify
 from ledger.session.files import Session
-from ledger.session.history import History, lines_at, read, sound
+from ledger.session.history import History, sound
 
 Say = Callable[[str], object]
 """What gets each sentence about what is going on."""
@@ -35,6 +34,7 @@ class Step(NamedTuple):
     """Bundle what every step needs; `watch` gets the name of each step as it begins, `done` what was logged."""
 
     session: Session
+    history: History
     git: Git
     say: Say
     watch: Say
@@ -47,7 +47,6 @@ def commit(step: Step, entry: Journal) -> Journal:
     try:
         trial = step.git.commit(entry.paths, entry.message)
     except LedgerError:  # a hook of the repository's may say no
-        step.git.unstage()
         journal.remove(step.session)
         raise
     return entry.save(step.session, trial=trial)
@@ -60,8 +59,8 @@ def conduct(step: Step, entry: Journal) -> Appended:
     told before the journal goes: twice if a kill comes in between, rather than never.
     """
     try:
-        history = sound(read(step.session.log))
-        entry = _measured(step, entry, history)
+        history = sound(step.history.renew())
+        entry = _measured(step, entry)
         if policy_of(history.state).logs_before_revert:
             entry, logged = appending.log(step, entry)
             entry = _reverted(step, entry)
@@ -107,32 +106,35 @@ def unshelve(step: Step, entry: Journal) -> None:
         step.say(f"changed beside the iteration, and still there: {preconditions.listed(back)}")
 
 
-def _measured(step: Step, entry: Journal, history: History) -> Journal:
+def _measured(step: Step, entry: Journal) -> Journal:
     """Measure, check and decide, unless that is done."""
     if entry.outcome is not None:
         return entry
-    session, segment, wishes = step.session, history.state.current(), entry.wanted
-    policy = policy_of(history.state)
+    session, history, wishes = step.session, step.history, entry.wanted
+    segment, policy = history.state.current(), policy_of(history.state)
     more: dict[str, str | None] = {}
     if entry.attempts >= ATTEMPTS:
         measured, checked = _given_up(entry), UNCHECKED
     else:
         entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
-        before = protected.note(session, step.git)
+        before = protected.note(session, history, step.git)
         step.watch("measuring")
         if policy.commands_in_config:
             measured, checked, more = _verified(step, entry, history)
         else:
-            measured = _bounded(step, before, measure(session, segment.metric_name, repeat=wishes.repeat))
+            measured = measure(session, segment.metric_name, repeat=wishes.repeat)
+            if not measured.failure and has_checks(session):
+                measured = _bounded(step, before, measured)
             step.watch("checking")
             checked = UNCHECKED if measured.failure else check(session)
-        measured = _bounded(step, before, measured)
+        measured = _bounded(step, before, measured, last=True)
+        segment = history.state.current()  # others may have appended meanwhile
         tidy(step, entry)
         if checked.status != "none":
-            last_measurement.remember(session, measured, checked)
+            last_measurement.remember(session, measured, checked, step.git)
     for said in measured.warnings:
         step.say(said)
-    outcome = decide(segment, _rival(session.log, history), wishes, measured, checked)
+    outcome = decide(segment, _rival(history), wishes, measured, checked)
     if outcome.status == "keep":
         word = policy.baseline_word if entry.baseline else "keep"
         outcome = outcome._replace(status=word, commit=(entry.trial or entry.base)[:SHORT])
@@ -143,9 +145,16 @@ def _measured(step: Step, entry: Journal, history: History) -> Journal:
     return entry.save(session, outcome=outcome._asdict(), more=more)
 
 
-def _bounded(step: Step, before: protected.Before, measured: Measurement) -> Measurement:
-    """Undo what the measured program did to what is not its own; such a measurement has failed."""
-    undone = protected.undo(step.session, step.git, before)
+def _bounded(step: Step, before: protected.Before, measured: Measurement, *, last: bool = False) -> Measurement:
+    """Undo what the measured program did to what is not its own; such a measurement has failed.
+
+    After the `last` of the programs the whole tree is looked at, else HEAD and the branch.
+    """
+    step.git.forget()
+    undone = protected.undo(step.session, step.history, before)
+    if last:
+        step.git.look()
+    undone += protected.undo_head(step.git, before)
     if not undone:
         return measured
     said = f"changed what is the session's own, which is put back: {', '.join(undone)}"
@@ -179,12 +188,11 @@ def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement
     return measured, checked, {**more, "guard": checked.status, "guard_log": names["guard"]}
 
 
-def _rival(log: Path, history: History) -> Rival:
+def _rival(history: History) -> Rival:
     """Find what a run has to beat."""
     state, segment = history.state, history.state.current()
-    runs = [run for run in history.runs() if run.run == segment.best_run][:1]
-    line = next(lines_at(log, runs), None)
-    record = decode(line).value if line else None
+    run = next((run for run in history.runs() if run.run == segment.best_run), None)
+    record = decode(history.line(run)).value if run else None
     metrics = record.get("metrics") if isinstance(record, dict) else None
     return Rival(policy_of(state).to_beat(state), metrics if isinstance(metrics, dict) else {})
 
@@ -211,8 +219,8 @@ def _reverted(step: Step, entry: Journal) -> Journal:
     if head == entry.trial:
         entry = entry.save(step.session, reverting=True)
         _make_way(step, entry)
-        return entry.save(step.session, reverted=git.revert(head))
-    if git.parents(head) == [entry.trial] and git.tree(head) == git.tree(entry.base):
+        return entry.save(step.session, reverted=git.revert(head, entry.paths))
+    if git.parents(head) == [entry.trial] and git.same_tree(head, entry.base):
         return entry.save(step.session, reverted=head)
     raise LedgerError(moved(step, entry))
 
@@ -220,7 +228,8 @@ def _reverted(step: Step, entry: Journal) -> Journal:
 def _make_way(step: Step, entry: Journal) -> None:
     """Take files out of the way of a revert that measuring made where the experiment had removed them."""
     assert entry.trial is not None
-    if back := step.git.untracked().intersection(step.git.differing(entry.base, entry.trial)):
+    untracked = step.git.untracked()
+    if back := untracked and untracked.intersection(step.git.differing(entry.base, entry.trial)):
         kept = step.git.keep_aside(f"measured-{entry.number}")
         step.git.remove(back)
         step.say(
@@ -235,7 +244,7 @@ def _verify(step: Step, entry: Journal) -> None:
     head = step.git.head() or ""
     if head != due:
         raise LedgerError(moved(step, entry))
-    if entry.reverted and step.git.tree(head) != step.git.tree(entry.base):
+    if entry.reverted and not step.git.same_tree(head, entry.base):
         raise LedgerError(
             f"the revert {head[:SHORT]} did not bring back the tree of {entry.base[:SHORT]}: look at both"
         )

@@ -1,7 +1,6 @@
 """The measuring harness: what the segment's baseline was measured with is what every later run is measured with."""
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 from ledger.base.errors import LedgerError
@@ -25,9 +24,8 @@ def check(session: Session, history: History, git: Git) -> None:
         check_config(session)
         return
     measured = history.state.current().best is not None
-    for name in SCRIPTS:
+    for name, committed in _committed(session, git, git.head() or "").items():
         path = session.file(name)
-        committed = _committed(git, "HEAD", path)
         if committed is not None and committed != _digest(read_small(path)):
             shown = near(str(path))
             anew = "commit it and open a new segment with ledger init" if measured else "commit it"
@@ -58,7 +56,7 @@ def check_config(session: Session) -> None:
 def pin(session: Session, history: History) -> None:
     """Remember the scripts that the current segment is measured with, and its scope, should the prompt get lost."""
     made: dict[str, Any] = {name: _digest(read_small(session.file(name))) for name in SCRIPTS}
-    scope = find_scope(session, history.state)
+    scope = find_scope(session, history)
     made |= {"scope": list(scope.paths), "off_limits": list(scope.off_limits)}
     put_object(session.side(FILE), {"line": history.state.current().line, **made})
 
@@ -69,14 +67,14 @@ def _pinned(session: Session, history: History, git: Git) -> dict[str, Any]:
     if known.get("line") == history.state.current().line:
         return {name: known.get(name) for name in SCRIPTS}
     commit = next((run.commit for run in history.runs() if run.commit and git.resolve(run.commit)), None)
-    found = {name: _committed(git, commit, session.file(name)) for name in SCRIPTS} if commit else {}
+    found = _committed(session, git, commit) if commit else {}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
-def _committed(git: Git, commit: str, path: Path) -> str | None:
-    if not path.is_relative_to(git.folder):
-        return None
-    return _digest(git.content(commit, path))
+def _committed(session: Session, git: Git, commit: str) -> dict[str, str | None]:
+    """Give the digests of the scripts as a commit has them."""
+    paths = {name: path for name in SCRIPTS if (path := session.file(name)).is_relative_to(git.folder)}
+    return dict(zip(paths, map(_digest, git.contents(commit, paths.values())), strict=True))
 
 
 def _digest(data: bytes | None) -> str | None:

@@ -1,13 +1,15 @@
 """The ground that an iteration stands on: the repository, the branch, who commits, what may have changed."""
 
 import shutil
+from collections.abc import Set
+from pathlib import Path
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.dialects import policy_of
+from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
-from ledger.loop.by_hand import check_place
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
@@ -35,35 +37,45 @@ def check_verdict(verdict: Verdict) -> None:
         raise LedgerError(f"the verdict is {verdict.verdict}: {advice.replace('ack N', f'ack {verdict.segment_runs}')}")
 
 
-def check_repository(session: Session, history: History) -> Git:
-    """Give the repository that experiments go to. Raises LedgerError if nothing can be committed or reverted there."""
+def check_repository(session: Session, history: History, git: Git) -> None:
+    """Raise LedgerError if nothing can be committed or reverted in the repository that experiments go to."""
     if not session.settings.enabled:
         raise LedgerError("the settings say `enabled: false`: no run and no loop here")
     for program in ("git", "bash"):
         if shutil.which(program) is None:
             raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
-    git = Git(session.workdir, session.own())
     if git.top() is None:
         raise LedgerError(
             f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init"
         )
-    if git.head() is None:
+    if git.look().head is None:
         raise LedgerError("nothing is committed yet: commit the code that is to be improved first")
     if git.branch() is None:
         raise LedgerError("HEAD is detached: check out a branch, which the kept commits can stay on")
     if (what := git.under_way()) is not None:
         raise LedgerError(f"{what} is under way: finish or abort it first")
-    if not git.has_identity():
+    if not git.has_identity:
         raise LedgerError("git does not know whom to name as author: set user.name and user.email with git config")
-    check_place(session, history.state)
+    check_place(history.state, git)
     if (known := policy_of(history.state).retained(history.state)) is not None:
         retained = known.head or ""
-        if git.resolve(retained) != git.head():
+        if retained != git.head() and git.resolve(retained) != git.head():
             raise LedgerError(
                 f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
             )
     harness.check(session, history, git)
-    return git
+
+
+def check_place(state: State, git: Git) -> None:
+    """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
+    policy = policy_of(state)
+    if (place := policy.place(state)) is None:
+        return
+    named, top, branch = policy.config_name, git.top(), git.branch()
+    if top is None or top.resolve() != Path(str(place.repo)).resolve():
+        raise LedgerError(f"{named} is about the repository {place.repo}, this is {top or 'none'}")
+    if branch != place.branch:
+        raise LedgerError(f"{named} is about branch {place.branch}, this is {branch or 'a detached HEAD'}")
 
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
@@ -104,10 +116,10 @@ def changed(session: Session, git: Git) -> list[str]:
 def leavings(session: Session, git: Git) -> set[str]:
     """Read which files measuring left behind; one that git knows meanwhile is a file like any other."""
     noted = _noted(session)
-    return noted & git.untracked() if noted else noted
+    return noted & git.untracked()
 
 
-def note_leavings(session: Session, files: set[str]) -> None:
+def note_leavings(session: Session, files: Set[str]) -> None:
     """Remember more of them."""
     put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
 

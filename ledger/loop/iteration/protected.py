@@ -12,7 +12,7 @@ from ledger.base.text import plain
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
 from ledger.session.files import Session
-from ledger.session.history import read
+from ledger.session.history import History
 
 _BESIDE = ("prompt", "measure", "checks", "ideas")
 _SCRIPTS = ("measure", "checks")
@@ -38,7 +38,7 @@ class Before(NamedTuple):
     beside: Mapping[Path, tuple[bytes, int]]
 
 
-def note(session: Session, git: Git) -> Before:
+def note(session: Session, history: History, git: Git) -> Before:
     """Note how things stand."""
     config = read_small(run_json_of(session.log)) if session.layout.config else None
     hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
@@ -50,10 +50,10 @@ def note(session: Session, git: Git) -> Before:
     ]
     files = [path for path in named if path.is_file() and path.stat().st_size <= MOST_BYTES]
     beside = {path: (read_small(path) or b"", path.stat().st_mode & 0o777) for path in files}
-    return Before(git.head() or "", git.branch() or "", session.log.read_bytes(), config, beside)
+    return Before(git.head() or "", git.branch() or "", bytes(history.renew().content), config, beside)
 
 
-def check_log(session: Session, before: Before) -> None:
+def check_log(session: Session, history: History, before: Before) -> None:
     """Put the log back if the agent rewrote it, or appended what makes it unsound; its version is kept beside.
 
     Raises LedgerError if that was so. Sound records that were appended stay: another writer may have done that.
@@ -62,8 +62,7 @@ def check_log(session: Session, before: Before) -> None:
     with locked(lock_of(session.log)):
         _check_config(session, before)
         _put_own_back(session, before)
-        now = _content(session.log)
-        if now == before.log or (now is not None and _continues(session, before, now)):
+        if _goes_on(history, before):
             return
         aside = _put_back(session.log, before.log)
         if aside is None:
@@ -77,8 +76,8 @@ def check_log(session: Session, before: Before) -> None:
     )
 
 
-def undo(session: Session, git: Git, before: Before) -> list[str]:
-    """Undo what a program that was measured did to the session's own files, to HEAD and the branch; name each."""
+def undo(session: Session, history: History, before: Before) -> list[str]:
+    """Undo what a program that was measured did to the session's own files; name each."""
     undone = []
     _make_folder(session.log.parent)
     with locked(lock_of(session.log)):
@@ -86,8 +85,7 @@ def undo(session: Session, git: Git, before: Before) -> list[str]:
         if before.config is not None and _content(config) != before.config:
             _put_back(config, before.config)
             undone.append("run.json")
-        now = _content(session.log)
-        if now != before.log and not (now is not None and _continues(session, before, now)):
+        if not _goes_on(history, before):
             _put_back(session.log, before.log)
             undone.append("the log")
         _put_own_back(session, before)
@@ -96,11 +94,16 @@ def undo(session: Session, git: Git, before: Before) -> list[str]:
         if not path.exists() or (path in fixed and _content(path) != data):
             _put_file(path, data, mode)
             undone.append(path.name)
-    if git.branch() != before.branch or git.head() != before.head:
-        git.ask("symbolic-ref", "HEAD", f"refs/heads/{before.branch}")
-        git.uncommit(before.head)
-        undone.append("HEAD")
     return undone
+
+
+def undo_head(git: Git, before: Before) -> list[str]:
+    """Undo what it did to HEAD and the branch; name that."""
+    if (git.head(), git.branch()) == (before.head, before.branch):
+        return []
+    git.ask("symbolic-ref", "HEAD", f"refs/heads/{before.branch}")
+    git.uncommit(before.head)
+    return ["HEAD"]
 
 
 def _put_own_back(session: Session, before: Before) -> None:
@@ -140,8 +143,12 @@ def _check_config(session: Session, before: Before) -> None:
     raise LedgerError(f"the agent changed {show_path(path)}, which never changes: it is as it was before{said}")
 
 
-def _continues(session: Session, before: Before, now: bytes) -> bool:
-    return now.startswith(before.log) and now.endswith(b"\n") and read(session.log).log.ok
+def _goes_on(history: History, before: Before) -> bool:
+    """Tell whether the log is as it was, byte for byte, or that and further records that keep it sound."""
+    if history.path.is_symlink() or not history.path.is_file():
+        return False
+    now = history.renew(thoroughly=True).content
+    return now == before.log or (now.startswith(before.log) and now.endswith(b"\n") and history.log.ok)
 
 
 def _content(path: Path) -> bytes | None:
@@ -175,7 +182,10 @@ def undo_commits(git: Git, before: Before) -> str:
 
     Raises LedgerError if it left the branch, left something unfinished, or HEAD does not come after where it was.
     """
-    head = git.head() if git.top() is not None else None
+    try:
+        head = git.look().head
+    except LedgerError:
+        head = None
     if head is None:
         raise LedgerError(
             f"the agent took the repository away, or left its branch: nothing is committed in {git.folder}"

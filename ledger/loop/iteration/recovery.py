@@ -13,7 +13,7 @@ from ledger.loop.iteration import experiment, harness, journal, preconditions
 from ledger.loop.iteration.appending import complete
 from ledger.loop.iteration.experiment import Step
 from ledger.loop.iteration.journal import Journal
-from ledger.session.history import read, sound
+from ledger.session.history import sound
 
 LOCK_PATIENCE = 10.0
 """Seconds to wait for a git process that outlived its caller."""
@@ -30,7 +30,7 @@ def recover(step: Step) -> tuple[bool, Appended | None]:
     if entry is None:
         return False, None
     step.say(f"run {entry.number} was left half done ({_where(entry)})")
-    complete(step.session, entry)
+    complete(step.history, entry)
     _free_locks(step)
     if step.git.branch() != entry.branch:
         raise LedgerError(experiment.moved(step, entry))
@@ -38,7 +38,7 @@ def recover(step: Step) -> tuple[bool, Appended | None]:
     if found is None:
         return True, None
     if found.outcome is None:
-        harness.check(step.session, sound(read(step.session.log)), step.git)
+        harness.check(step.session, sound(step.history.renew()), step.git)
     logged = experiment.conduct(step, _cleared(step, found))
     step.say(f"run {entry.number} is finished now")
     return True, logged

@@ -1,20 +1,22 @@
 """Which files an experiment may change: those in scope, and never those off limits (protocols.md 7)."""
 
 import os
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
-from ledger.fold.state import State
 from ledger.log.jsontext import decode
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.session.files import Session
+from ledger.session.history import History
 from ledger.session.objects import get_object
 from ledger.session.prompt import Lists, lists
+
+_MAGIC = re.compile(r"[*?[\\]")
 
 PINNED = "harness.json"
 """The side file that remembers what a segment is measured with, and its scope."""
@@ -40,33 +42,43 @@ class Scope(NamedTuple):
         if top is None:
             raise LedgerError("this folder is in no git repository")
         base = top if self.from_top else git.folder
-        inside = _matching(git, top, base, self.paths) if self.paths else set(changed)
-        barred = _matching(git, top, base, self.off_limits)
+        inside = _matching(git, top, base, self.paths, changed) if self.paths else set(changed)
+        barred = _matching(git, top, base, self.off_limits, changed)
         return [path for path in changed if path not in inside or path in barred]
 
 
-def _matching(git: Git, top: Path, base: Path, entries: Iterable[str]) -> set[str]:
+def _matching(git: Git, top: Path, base: Path, entries: Iterable[str], changed: Sequence[str]) -> set[str]:
     """Find the changed files that the entries name; one outside the repository names none."""
-    patterns = [pattern for entry in entries if (pattern := _pattern(top, base, entry)) is not None]
-    return set(git.changes(patterns)) if patterns else set()
+    names = [name for entry in entries if (name := _from_top(top, base, entry)) is not None]
+    if "" in names:
+        return set(changed)
+    found = {path for path in changed if any(f"{path}/".startswith(f"{name}/") for name in names)}
+    if patterns := [_pattern(name) for name in names if _MAGIC.search(name)]:
+        found |= git.matching([path for path in changed if path not in found], patterns)
+    return found
 
 
-def _pattern(top: Path, base: Path, entry: str) -> str | None:
-    """Write an entry as a git path pattern from the top, in which no character of it can be magic."""
+def _from_top(top: Path, base: Path, entry: str) -> str | None:
+    """Write an entry relative to the top, which itself is empty; None for one outside."""
     path = Path(os.path.relpath(base.resolve() / entry, top.resolve()))  # takes `..` out, and leaves links alone
     if path.parts[:1] == (os.pardir,):
         return None
-    name = "" if path == Path() else path.as_posix()
+    return "" if path == Path() else path.as_posix()
+
+
+def _pattern(name: str) -> str:
+    """Write a name as a git path pattern from the top, of which only stars and the like are magic."""
     return f":(top,glob){name}" if "**" in name else f":(top){name}"  # `**/` means any depth only to the glob kind
 
 
-def find(session: Session, state: State) -> Scope:
+def find(session: Session, history: History) -> Scope:
     """Find a session's scope: in its configuration or its header, as the protocol has it, else in the prompt file.
 
     What the protocol's own place leaves open, the prompt file may say.
     """
-    listed, policy = _listed(session), policy_of(state)
-    stated = policy.config(state) or (_header(session.log, state.current().line) if policy.scope_key else {})
+    listed, state = _listed(session), history.state
+    policy = policy_of(state)
+    stated = policy.config(state) or (_header(history) if policy.scope_key else {})
     return Scope(
         _texts(stated.get(policy.scope_key)) or listed.scope,
         _texts(stated.get(policy.off_limits_key)) or listed.off_limits,
@@ -87,14 +99,8 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
 
 
-def _header(log: Path, line: int) -> dict[str, Any]:
-    """Read the record on a line of a log, counted from 1; empty if there is none."""
-    if line < 1:
-        return {}
-    with log.open("rb") as file:
-        value = decode(next(_nth(file, line), b"").rstrip(b"\r\n")).value
+def _header(history: History) -> dict[str, Any]:
+    """Read the record that opened the segment; empty if there is none."""
+    line = history.state.current().line
+    value = decode(bytes(history.content).split(b"\n", line)[line - 1].rstrip(b"\r")).value if line else None
     return value if isinstance(value, dict) else {}
-
-
-def _nth(lines: Iterable[bytes], number: int) -> Iterator[bytes]:
-    return islice(lines, number - 1, number)

@@ -15,13 +15,13 @@ from ledger.session.objects import put_object
 _FILE = "measurement.json"
 
 
-def remember(session: Session, measurement: Measurement, checked: Checked | None) -> None:
+def remember(session: Session, measurement: Measurement, checked: Checked | None, git: Git | None = None) -> None:
     """Write down a measurement, and the checks that ran after it, for HEAD and the tree as they are now.
 
     Where no checks ran, those of the same tree stand as they were. The tree is looked at only where checks failed.
     Raises LedgerError if the file cannot be written.
     """
-    git = Git(session.workdir, session.own())
+    git = git or Git(session.workdir, session.own())
     inside = git.top() is not None
     failed = checked.failure if checked is not None and checked.status == "fail" else None
     before = _failed(session) if checked is None else None

@@ -136,17 +136,21 @@ def median(values: Sequence[Number]) -> Number:
     return number(str(_EXACT.divide(_EXACT.add(decimal(low), decimal(high)), 2)))
 
 
+def has_checks(session: Session) -> bool:
+    """Tell whether there is a checks script."""
+    return session.file("checks").exists()
+
+
 def check(session: Session, *, timeout: float | None = None) -> Checked:
     """Run the checks script, if there is one, in the session's folder; its output is beside the log, checks.log.
 
     `timeout` is in seconds; None: as the settings say.
     """
-    script = session.file("checks")
-    if not script.exists():
+    if not has_checks(session):
         return NO_CHECKS
     limit = session.settings.checks_timeout if timeout is None else timeout
     with Output(session.side("checks.log")) as kept:
-        return _checked(("bash", str(script)), session.workdir, limit, kept)
+        return _checked(("bash", str(session.file("checks"))), session.workdir, limit, kept)
 
 
 def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measurement:

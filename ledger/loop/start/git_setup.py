@@ -45,7 +45,7 @@ class Repository(NamedTuple):
             raise LedgerError("--git needs a commit to branch off from: commit the code first")
         if (doing := git.under_way()) is not None:
             raise LedgerError(f"{doing} is under way: finish or abort it first")
-        if not git.has_identity():
+        if not git.has_identity:
             raise LedgerError("git does not know who commits: set user.name and user.email with git config")
         made = cls(session, git, top, fresh, [])
         made._check_files()
@@ -54,11 +54,10 @@ class Repository(NamedTuple):
     def _check_files(self) -> None:
         if self.ignore_file.is_symlink() or (self.ignore_file.exists() and not self.ignore_file.is_file()):
             raise LedgerError(f"{near(show_path(self.ignore_file))} is no regular file, which git would not read")
-        changed = set(self.git.changes([_literal(self.ignore_file, self.session.folder)]))
-        harness = self._harness()
-        if harness:
-            known = set(self.git.changes([_literal(path, self.session.folder) for path in harness]))
-            changed |= known - self.git.untracked()
+        changed = set(self.git.look_at([self.ignore_file]).changed)
+        if harness := self._harness():
+            seen = self.git.look_at(harness)
+            changed |= set(seen.changed) - seen.untracked
         if changed:
             raise LedgerError(
                 f"{', '.join(sorted(changed))} has changes that are not committed: commit or undo them first"
@@ -100,6 +99,7 @@ class Repository(NamedTuple):
             branch = f"{stem}-{number}"
         if not dry:
             self.git.ask("checkout", "--quiet", "-b", branch)
+            self.git.forget()
             self.left.append((current, branch))
         made.notes.append(f"on the new branch {branch}")
 
@@ -107,6 +107,7 @@ class Repository(NamedTuple):
         """Go back to the branch that was checked out before, and remove the new one."""
         for current, branch in self.left:
             self.git.ask("checkout", "--quiet", current)
+            self.git.forget()
             self.git.ask("branch", "--quiet", "--delete", branch)
 
     def ignore(self, made: Made, *, dry: bool) -> None:
@@ -166,7 +167,7 @@ class Repository(NamedTuple):
         if dry:
             new = [path for path in harness if path in made.paths]
         else:
-            new = [path for path in self._harness() if self.git.changes([_literal(path, self.session.folder)])]
+            new = [path for path in self._harness() if self.git.look_at([path]).changed]
         if not new:
             return
         if not dry:

@@ -50,6 +50,7 @@ def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry
         _check_new(session)
         metric, guarded = _measure(session, draft, known, made)
         _set_up(made, repository, plan, now_ms, dry=False)
+        known.forget()
         draft["branch"] = known.branch()
         write_files(files(plan, made, fresh=True), made, dry=False)
         _begin(session, plan, draft, metric, known.head() or "", made, now_ms, guarded=guarded)
@@ -68,7 +69,7 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
         raise LedgerError("HEAD is detached: check out a branch that the kept commits can stay on, or use --git")
     if (doing := git.under_way()) is not None:
         raise LedgerError(f"{doing} is under way: finish or abort it first")
-    if not git.has_identity():
+    if not git.has_identity:
         raise LedgerError("git does not know who commits: set user.name and user.email with git config")
     if changed := git.changes():
         raise LedgerError(
@@ -116,6 +117,7 @@ def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) 
     checked = guard(session, config, results / GUARD_LOG)
     if checked.status == "fail":
         raise _failed("guard", checked.failure, checked.tail, results / GUARD_LOG)
+    git.forget()
     new = git.untracked() - before
     if git.head() != head or (changed := [path for path in git.changes() if path not in new]):
         what = "HEAD" if git.head() != head else preconditions.listed(changed)

@@ -55,7 +55,7 @@ def last_kept(history: History) -> str | None:
 
 def rebuilt(session: Session, history: History, git: Git) -> str:
     """Write a prompt file from the header and the log of commits: what nothing else keeps is asked for in comments."""
-    segment, scope = history.state.current(), find_scope(session, history.state)
+    segment, scope = history.state.current(), find_scope(session, history)
     known = SessionPlan(
         plain(segment.name or "session"),
         plain(segment.metric_name or "the metric"),

@@ -143,8 +143,9 @@ def _stopped_before_the_append(tmp_path: Path) -> Project:
     one.write(120)
     size = one.log.stat().st_size
     script = (
-        "import resource, sys; from ledger.loop import writer;"
-        f"writer.append = lambda *_: resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})) or sys.exit('killed');"
+        "import resource, sys; from ledger.session import history;"
+        f"limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
+        "history.append_to = lambda *_: limit() or sys.exit('killed');"
         "from ledger.cli import main; sys.argv = ['ledger', 'run', '--description', 'try it']; main()"
     )
     env = {**environment(one.home), **IDENTITY}

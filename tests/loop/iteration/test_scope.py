@@ -8,8 +8,8 @@ import pytest
 from ledger.base.errors import LedgerError
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration.scope import Scope, find
-from ledger.reading.whole_log import read_log
 from ledger.session.files import of_log
+from ledger.session.history import read
 from ledger.session.prompt import Lists, lists
 from tests.support.cli import HEADER, lines, log, run
 from tests.support.repos import git, repository, write
@@ -129,11 +129,11 @@ def test_without_a_repository_it_is_a_clear_error(tmp_path):
 
 def test_the_scope_of_an_autoresearch_log_is_its_prompt_s(tmp_path):
     path = log(tmp_path, lines(HEADER, run(1, 5)), ".auto/log.jsonl")
-    assert find(of_log(path), read_log(path).state) == Scope((), ())
+    assert find(of_log(path), read(path)) == Scope((), ())
     write(tmp_path, ".auto/prompt.md", PROMPT)
-    assert find(of_log(path), read_log(path).state).off_limits == ("tests/", "__pycache__")
+    assert find(of_log(path), read(path)).off_limits == ("tests/", "__pycache__")
     (tmp_path / ".auto/prompt.md").write_bytes(b"# Files in scope\n- \xff.py\n- a.py\n")
-    assert find(of_log(path), read_log(path).state).paths[-1] == "a.py"
+    assert find(of_log(path), read(path)).paths[-1] == "a.py"
 
 
 def test_the_scope_of_a_state_protocol_log_is_its_current_header_s(tmp_path):
@@ -145,9 +145,9 @@ def test_the_scope_of_a_state_protocol_log_is_its_current_header_s(tmp_path):
     second = {**first, "files_in_scope": ["new.py"], "off_limits": []}
     path = log(tmp_path, lines(first, result), "autoresearch.jsonl")
     write(tmp_path, "autoresearch.md", PROMPT)
-    assert find(of_log(path), read_log(path).state) == Scope(("old.py",), ("never.py",))
+    assert find(of_log(path), read(path)) == Scope(("old.py",), ("never.py",))
     path.write_bytes(lines(first, result, b"", second))
-    assert find(of_log(path), read_log(path).state) == Scope(("new.py",), ("tests/", "__pycache__"))
+    assert find(of_log(path), read(path)) == Scope(("new.py",), ("tests/", "__pycache__"))
 
 
 def test_the_scope_of_a_codex_run_is_run_json_s(tmp_path):
@@ -164,4 +164,4 @@ def test_the_scope_of_a_codex_run_is_run_json_s(tmp_path):
         "head": "b17707a", "metric": 47, "verify_log": "logs/b.log", "guard_log": None,
     }  # fmt: skip
     path = log(tmp_path, lines(baseline), "autoresearch-results/events.jsonl")
-    assert find(of_log(path), read_log(path).state) == Scope(("src",), ("tests/", "__pycache__"), from_top=True)
+    assert find(of_log(path), read(path)) == Scope(("src",), ("tests/", "__pycache__"), from_top=True)
