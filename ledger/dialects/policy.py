@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import Number
+from ledger.base.numbers import Number, compare, is_number
 from ledger.dialects.words import Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial, next_run
-from ledger.fold.segment import STATUSES
+from ledger.fold.segment import STATUSES, Segment
 from ledger.fold.state import State
 
 
-class Place(NamedTuple):
+class Binding(NamedTuple):
     """Name the repository and the branch that a session is bound to, as its configuration has them."""
 
     repo: object
@@ -91,9 +91,6 @@ class Policy(ABC):
 
     # What a session is about, and where that stands.
 
-    config_name: str = ""
-    """The file beside the log that a session is configured by, and that never changes; empty where there is none."""
-
     needs: tuple[str, ...] = ()
     """Which fields of a plan no session can do without, beside those of every one."""
 
@@ -115,14 +112,17 @@ class Policy(ABC):
     limit_key: str = "max_runs"
     """The key with the number of runs to stop after."""
 
+    thresholds: tuple[str, ...] = ()
+    """The keys of the header with the percents that a gain has to reach, each of them."""
+
     verdict_takes_limit: bool = True
     """Whether the verdict heeds a limit of runs that was given as an option or in the settings."""
 
     def config(self, state: State) -> Mapping[str, Any] | None:
-        """Give the configuration beside the log; None where there is none, or none that could be read."""
+        """Give the run.json beside the log; None where there is none, or none that could be read."""
         return None
 
-    def place(self, state: State) -> Place | None:
+    def binding(self, state: State) -> Binding | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
         return None
 
@@ -144,6 +144,15 @@ class Policy(ABC):
         """Give the target that the session states; None where it states none."""
         return None
 
+    def least_gain(self, segment: Segment) -> Number | None:
+        """Give the percent by which a run has to beat the best; None where any gain counts."""
+        least: Number | None = None
+        for key in self.thresholds:
+            value: Any = segment.settings.get(key)
+            if is_number(value) and compare(value, least or 0) > 0:
+                least = value
+        return least
+
     @abstractmethod
     def concluded(self, state: State) -> str | None:
         """Say how the session was concluded; None for one that goes on."""
@@ -163,7 +172,7 @@ class Policy(ABC):
         """Make the records that a segment starts with; `state` is the fold of the log so far."""
         raise NotImplementedError(f"a {self.name} session has a measured start")
 
-    def run_config(self, plan: SessionPlan, run_id: str, place: Place, timeout: float, now_ms: int) -> dict[str, Any]:
+    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
         """Make the configuration of a measured start; `timeout` is in seconds."""
         raise NotImplementedError(f"a {self.name} session has no configuration beside its log")
 

@@ -1,1 +1,1 @@
-"""The loop around a log: its settings, files and programs (protocols.md 7)."""
+"""The loop around a log: experiments, measured, decided and logged, one after another (protocols.md 7)."""

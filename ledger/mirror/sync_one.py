@@ -242,9 +242,10 @@ def _grow(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _O
 
 def _config(known: StoredSession) -> dict[str, Any] | None:
     """Read the run.json that was mirrored with a log, if it is sound."""
-    if known.run_json is None:
+    dialect = by_name(known.dialect)
+    if known.run_json is None or dialect.run_json is None:
         return None
-    judge = Reader(by_name(known.dialect))
+    judge = Reader(dialect)
     value = decode(known.run_json.replace(b"\n", b" ")).value
     if isinstance(value, dict):
         judge.configure(value, known.run_json)

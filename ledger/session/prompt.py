@@ -1,4 +1,4 @@
-"""What a session's prompt file lists in its Markdown: the files in scope, and those off limits."""
+"""The lists in a session's prompt file, which is Markdown: the files in scope, and those off limits."""
 
 import re
 from collections.abc import Iterator

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
-from ledger.log.layout import AUTO
 from ledger.log.source import read_small
-from ledger.session.layouts import owned_layouts
 
 CONFIG = Path(".auto", "config.json")
 PLUGIN = Path(".claude", "autoresearch-ai-plugin.local.md")
@@ -36,13 +34,6 @@ def find(folder: Path) -> Settings:
     """
     matter, notes = _plugin_file(folder / PLUGIN)
     return Settings(**{**matter, **_config_file(folder / CONFIG)}, notes=notes)
-
-
-def project_folder(log: Path) -> Path:
-    """Name the folder that a log is about: the one around a layout's own folder, else that which the log is in."""
-    folder = log.absolute().parent
-    own = folder.name == AUTO.folder or any(folder.name == layout.folder for layout in owned_layouts())
-    return folder.parent if own else folder
 
 
 class _Key(NamedTuple):

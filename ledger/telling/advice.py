@@ -1,4 +1,4 @@
-"""What who takes a session up again has to do, by its verdict (protocols.md 5, 7)."""
+"""The advice to who takes a session up again, by its verdict (protocols.md 5, 7)."""
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path

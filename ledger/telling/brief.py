@@ -24,7 +24,7 @@ from ledger.telling.figures import NOTHING, baseline, best, counted_by, counts, 
 from ledger.telling.findings import counted
 from ledger.telling.guidance import rules, streak_advice
 from ledger.telling.markdown_text import code, exact, fenced, inline, verbatim
-from ledger.telling.other_records import Remarks, remarks
+from ledger.telling.other_records import OtherRecords, other_records
 
 MOST_FINDINGS = 10
 
@@ -36,7 +36,7 @@ def brief(session: Session, history: History, verdict: Verdict, now_ms: int, *, 
     asks for it. Nothing that a log or file holds can break the page's structure. Raises LedgerError if the log cannot
     be read again.
     """
-    noted = remarks(history)
+    noted = other_records(history)
     told = earlier_runs.all_runs(history)
     errors = sum(found.is_error for found in history.log.diagnostics)
     sections = {
@@ -74,7 +74,7 @@ def _opening(notes: Sequence[Message]) -> str:
 
 
 def _facts(
-    session: Session, history: History, verdict: Verdict, noted: Remarks, now_ms: int
+    session: Session, history: History, verdict: Verdict, noted: OtherRecords, now_ms: int
 ) -> Iterator[tuple[str, str]]:
     state, segment, log = history.state, history.state.current(), history.log
     path = session.log.relative_to(session.folder) if session.log.is_relative_to(session.folder) else session.log
@@ -106,7 +106,7 @@ def _retained(history: History) -> Iterator[tuple[str, str]]:
         yield "target", f"{text(target.value)}, {'met' if target.met else 'not met yet'}"
 
 
-def _limits(session: Session, history: History, noted: Remarks, now_ms: int) -> Iterator[tuple[str, str]]:
+def _limits(session: Session, history: History, noted: OtherRecords, now_ms: int) -> Iterator[tuple[str, str]]:
     segment = history.state.current()
     stated = (noted.header or {}).get(policy_of(history.state).limit_key)
     limit: Any = stated if is_number(stated) else session.settings.max_iterations
@@ -141,7 +141,7 @@ def _file(path: Path, missing: str) -> str:
     return fenced(data.decode("utf-8-sig", "replace"), "markdown") if data.strip() else "It is empty."
 
 
-def _events(noted: Remarks) -> str:
+def _events(noted: OtherRecords) -> str:
     """Tell what happened beside the runs."""
     hidden = ("schema_version", "run_id", "event")
     return "\n".join(

@@ -29,13 +29,13 @@ from ledger.telling.figures import (
 )
 from ledger.telling.findings import counted
 from ledger.telling.markdown_text import inline
-from ledger.telling.other_records import Remarks
+from ledger.telling.other_records import OtherRecords
 
 LAST_RUNS = 20
 DESCRIPTION_WIDTH = 120
 
 
-def dashboard(session: Session, history: History, verdict: Verdict, noted: Remarks) -> str:
+def dashboard(session: Session, history: History, verdict: Verdict, noted: OtherRecords) -> str:
     """Write the page: where the session stands, its last runs, its segments. It ends with a line end."""
     segment = history.state.current()
     runs = list(islice(latest(history, segment.ordinal), LAST_RUNS))[::-1]

@@ -1,4 +1,4 @@
-"""What a brief recalls of a log's runs: the last ones whole, those before summarised, and what was learned of all."""
+"""A log's runs as a brief tells them: the last ones whole, those before summarised, and what was learned of all."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from ledger.session.history import History
 from ledger.telling.figures import NOTHING, counted_by, delta, is_best, metric
 from ledger.telling.findings import counted
 from ledger.telling.markdown_text import code, exact, inline, verbatim
-from ledger.telling.other_records import Remarks
+from ledger.telling.other_records import OtherRecords
 from ledger.telling.run_details import asi_of, details
 
 WHOLE = 50
@@ -43,7 +43,7 @@ def all_runs(history: History) -> list[Told]:
     return [Told(segment, run) for segment in history.segments() for run in history.runs(segment.ordinal)]
 
 
-def recent(told: Sequence[Told], noted: Remarks) -> str:
+def recent(told: Sequence[Told], noted: OtherRecords) -> str:
     """Tell the last runs whole, the latest last: every value can be read back exactly."""
     lines = []
     for segment, group in groupby(told[-WHOLE:], key=lambda one: one.segment):
@@ -73,7 +73,7 @@ def earlier(told: Sequence[Told]) -> str:
     return "\n\n".join(parts)
 
 
-def hints(told: Sequence[Told], noted: Remarks) -> str:
+def hints(told: Sequence[Told], noted: OtherRecords) -> str:
     """Give what was noted about the runs of all segments: first of those that failed, then of the others."""
     heard = [(one, said) for one in told if (said := _said(one.run, noted))]
     values = sum(len(said) for _, said in heard)
@@ -120,7 +120,7 @@ def _status(status: str) -> str:
     return "undecided" if status == "measured" else status
 
 
-def _whole(segment: Segment, run: Run, noted: Remarks) -> str:
+def _whole(segment: Segment, run: Run, noted: OtherRecords) -> str:
     """Tell one run as a list item, a further item for each thing that its record holds."""
     held = details(run)
     value, crashed = dump(run.metric), run.status == "crash"
@@ -189,7 +189,7 @@ def _description(run: Run) -> str:
     return code(cut(text, DESCRIPTION_WIDTH)) if text else "no description"
 
 
-def _said(run: Run, noted: Remarks) -> dict[str, Any]:
+def _said(run: Run, noted: OtherRecords) -> dict[str, Any]:
     """Give what an agent noted about a run, why it was decided so, and that its guard failed."""
     said = asi_of(run)
     if reasons := [str(one["reason"]) for one in noted.decisions.get(run.run, ()) if one.get("reason")]:

@@ -1,9 +1,9 @@
-"""The rules that a brief tells an agent, and what a streak of failures asks for."""
+"""The rules that a brief gives an agent, and its advice on a streak of failures."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.base.numbers import Number, compare, is_number, text
+from ledger.base.numbers import text
 from ledger.dialects import policy_of
 from ledger.dialects.words import TimeLimits
 from ledger.fold.segment import Segment
@@ -12,13 +12,13 @@ from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.telling.advice import prompt_name
 from ledger.telling.markdown_text import code, exact, verbatim
-from ledger.telling.other_records import Remarks
+from ledger.telling.other_records import OtherRecords
 from ledger.telling.status import RETHINK
 
 Header = Mapping[str, Any]
 
 
-def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
+def rules(session: Session, history: History, noted: OtherRecords) -> Iterator[str]:
     """Yield the rules of the loop, a sentence or two each."""
     policy, segment = policy_of(history.state), history.state.current()
     header = noted.header or {}
@@ -42,16 +42,6 @@ def rules(session: Session, history: History, noted: Remarks) -> Iterator[str]:
     if segment.names:
         names = ", ".join(verbatim(name) for name in segment.names)
         yield f"Every run states the secondary metrics {names}; if one cannot be had, its asi says why."
-
-
-def threshold(segment: Segment) -> Number | None:
-    """Give the percent by which a run must beat the best; None where any gain counts."""
-    found: Number | None = None
-    for key in ("min_effect_size_pct", "noise_floor_pct"):
-        value: Any = segment.settings.get(key)
-        if is_number(value) and compare(value, 0) > 0 and (found is None or compare(value, found) > 0):
-            found = value
-    return found
 
 
 def streak_advice(streak: int, ideas: str) -> str:
@@ -78,8 +68,8 @@ def _better(history: History, segment: Segment) -> str:
     known, which = policy.to_beat(history.state), policy.words.to_beat
     than = f"the {which}" if known is None else f"the {which}, {text(known)}"
     side = f"strictly {segment.direction}" if segment.direction else "strictly better"
-    least = threshold(segment)
-    by = "" if least is None else f", by at least {text(least)}% (min_effect_size_pct and noise_floor_pct)"
+    least = policy.least_gain(segment)
+    by = "" if least is None else f", by at least {text(least)}% ({' and '.join(policy.thresholds)})"
     said = f"A run is better if {verbatim(segment.metric_name or 'the metric')} is {side} than {than}{by}."
     if "keep_equal" in policy.lacks:
         return f"{said} Equal or worse is discarded."

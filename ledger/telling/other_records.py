@@ -1,4 +1,4 @@
-"""What a log says beside its runs, read from the file: the header as it stands, decisions, other events."""
+"""The records of a log beside its runs, read from the file: the header as it stands, decisions, other events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ _TIMES = ("timestamp", "time", "created_at")
 _BLOCK = 4096
 
 
-class Remarks(NamedTuple):
+class OtherRecords(NamedTuple):
     """Hold what the fold does not keep, records as they stand in the file.
 
     `header` is the current segment's, or the configuration, None where there is none; `decisions` go by run; `events`
@@ -29,7 +29,7 @@ class Remarks(NamedTuple):
     updated_ms: int | None
 
 
-def remarks(history: History) -> Remarks:
+def other_records(history: History) -> OtherRecords:
     """Find in a log what its fold does not keep."""
     state, lines = history.state, bytes(history.content).split(b"\n")
     decisions: dict[int, list[Record]] = {}
@@ -42,7 +42,7 @@ def remarks(history: History) -> Remarks:
     if policy.has_events:
         events = [one for one in _objects(lines) if one.get("event") not in ("baseline", "iteration")]
     header = policy.config(state) or _object_at(lines, state.current().line)
-    return Remarks(header, decisions, events, _last_ms(lines))
+    return OtherRecords(header, decisions, events, _last_ms(lines))
 
 
 def _objects(lines: Sequence[bytes], word: bytes = b"") -> Iterator[Record]:

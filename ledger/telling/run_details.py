@@ -1,4 +1,4 @@
-"""What a run's record says beside its number, status and metric, wherever its protocol puts it."""
+"""The rest of a run's record, beside its number, status and metric: secondary metrics, asi, and other keys."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What output is shown on: how wide it is, which marks it can say, how it takes colour, and what colours mean."""
+"""The screen that output is shown on: its width, the marks it can say, its colours and what they mean."""
 
 from collections.abc import Callable
 from typing import NamedTuple

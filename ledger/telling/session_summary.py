@@ -1,4 +1,4 @@
-"""What a session came to, for its end: the goal, the runs, the best, and the table of the segment."""
+"""The summary of a session at its end: the goal, the runs, the best, and the table of the segment."""
 
 from ledger.base.numbers import text
 from ledger.base.text import plain

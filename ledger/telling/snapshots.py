@@ -21,7 +21,7 @@ from ledger.telling.advice import advice
 from ledger.telling.dashboard import dashboard
 from ledger.telling.figures import counts
 from ledger.telling.markdown_text import exact
-from ledger.telling.other_records import Remarks, moment, remarks
+from ledger.telling.other_records import OtherRecords, moment, other_records
 from ledger.telling.run_details import asi_of
 
 MOST_ERRORS = 5
@@ -34,7 +34,7 @@ def write(session: Session, history: History) -> None:
     state takes the place of a newer.
     """
     verdict = judge_session(history.state, session, None, time.time_ns() // 1_000_000)
-    noted = remarks(history)
+    noted = other_records(history)
     state, page = session.snapshots()
     _put(state, _pretty(state_of(session, history, verdict, noted)) + "\n")
     _put(page, dashboard(session, history, verdict, noted))
@@ -49,7 +49,7 @@ def refresh(session: Session, history: History) -> str | None:
     return None
 
 
-def state_of(session: Session, history: History, verdict: Verdict, noted: Remarks) -> dict[str, Any]:
+def state_of(session: Session, history: History, verdict: Verdict, noted: OtherRecords) -> dict[str, Any]:
     """Make what AUTORESEARCH_STATE.json holds."""
     state, segment, log = history.state, history.state.current(), history.log
     return {
@@ -81,7 +81,7 @@ def _point(run: int | None, value: object) -> dict[str, Any] | None:
     return None if value is None else {"run": run, "value": value}
 
 
-def _latest_errors(history: History, noted: Remarks) -> list[dict[str, Any]]:
+def _latest_errors(history: History, noted: OtherRecords) -> list[dict[str, Any]]:
     """Give the last errors of the whole log, oldest first."""
     policy = policy_of(history.state)
     if policy.has_events:
@@ -91,7 +91,7 @@ def _latest_errors(history: History, noted: Remarks) -> list[dict[str, Any]]:
     return [_failure(run, noted) for run in failed][::-1]
 
 
-def _failure(run: Run, noted: Remarks) -> dict[str, Any]:
+def _failure(run: Run, noted: OtherRecords) -> dict[str, Any]:
     made = {"run": run.run, "status": run.status, "description": run.description, "at": iso(run.at_ms)}
     if (said := asi_of(run).get("error_details")) is not None:
         made["error_details"] = said

@@ -1,4 +1,4 @@
-"""How a session stands, for people: the page of `ledger status` and the one-line report of a run (protocols.md 7)."""
+"""The page of `ledger status`, and the one-line report of a run (protocols.md 7)."""
 
 from collections.abc import Iterator, Mapping
 

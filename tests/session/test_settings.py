@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.settings import CONFIG, PLUGIN, Settings, find, project_folder
+from ledger.session.layouts import project_folder
+from ledger.session.settings import CONFIG, PLUGIN, Settings, find
 
 MATTER = """---
 enabled: false

@@ -22,12 +22,12 @@ def cancel(dry_run: bool, log: str | None) -> None:
       ledger cancel
     """
     from ledger.loop.by_hand import cancel as append
-    from ledger.loop.driving.under_way import settle
+    from ledger.loop.driving.under_way import stop_and_finish
     from ledger.telling.session_summary import summary
 
     session = session_at_work(log)
     if not dry_run:
-        settle(session, lambda said: click.echo(f"ledger: {said}", err=True))
+        stop_and_finish(session, lambda said: click.echo(f"ledger: {said}", err=True))
     entry = append(session, now_ms(), dry=dry_run)
     click.echo(summary(entry.history), file=stdout_text(), nl=False)
     entry_report(session, entry, dry=dry_run, hooks=False)

@@ -27,10 +27,10 @@ def mark(
       ledger mark running --restart
     """
     from ledger.loop.by_hand import mark as append
-    from ledger.loop.driving.under_way import check_quiet
+    from ledger.loop.driving.under_way import check_no_run
 
     session = session_at_work(log)
     if not dry_run:
-        check_quiet(session)
+        check_no_run(session)
     entry = append(session, state, now_ms(), ack=backstop_ack, reason=reason, restart=restart, dry=dry_run)
     entry_report(session, entry, dry=dry_run, hooks=False)

@@ -7,7 +7,7 @@ from ledger.dialects.codex import records, rules
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Lifecycle
-from ledger.log.layout import FileLayout
+from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy
@@ -39,5 +39,5 @@ DIALECT = Dialect(
     events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
     strict=True,
     run_json=RunJson(records.RUN_JSON, records.header),
-    layout=FileLayout("codex", "autoresearch-results/events.jsonl", ".auto/hooks", owner="codex", config="run.json"),
+    layout=FileLayout("codex", "autoresearch-results/events.jsonl", ".auto/hooks", owner="codex", configured=True),
 )

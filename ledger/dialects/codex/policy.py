@@ -7,7 +7,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, is_number
 from ledger.dialects.codex import writing
 from ledger.dialects.codex.words import CodexWords
-from ledger.dialects.policy import Place, Policy, Retained, Target
+from ledger.dialects.policy import Binding, Policy, Retained, Target
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
@@ -27,7 +27,6 @@ class CodexPolicy(Policy):
     outcomes = ("keep", "discard")
     errors = ()
     has_events = True
-    config_name = "run.json"
     needs = ("command", "target", "scope")
     keeps = frozenset(("target", "max_iterations", "scope"))
     plain_scope = True
@@ -39,9 +38,9 @@ class CodexPolicy(Policy):
     def config(self, state: State) -> Mapping[str, Any] | None:
         return state.replay.config
 
-    def place(self, state: State) -> Place | None:
+    def binding(self, state: State) -> Binding | None:
         config = state.replay.config or {}
-        return Place(config.get("repo"), config.get("branch"))
+        return Binding(config.get("repo"), config.get("branch"))
 
     def next_number(self, state: State) -> int:
         return state.replay.iterations[0] + 1
@@ -64,8 +63,8 @@ class CodexPolicy(Policy):
         spent = type(limit) is int and state.replay.iterations[0] >= limit
         return "DONE (max_iterations)" if spent and state.replay.status == "stopped" else super().final_status(state)
 
-    def run_config(self, plan: SessionPlan, run_id: str, place: Place, timeout: float, now_ms: int) -> dict[str, Any]:
-        return writing.run_json(plan, run_id, str(place.repo), str(place.branch), timeout, now_ms)
+    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
+        return writing.run_json(plan, run_id, str(bound.repo), str(bound.branch), timeout, now_ms)
 
     def measured_opening(self, state: State, baseline: Mapping[str, Any], now_ms: int) -> list[Record]:
         return writing.first(state, baseline, now_ms)

@@ -28,8 +28,8 @@ from ledger.session.standing import judge_session
 from ledger.session.writer import check_open
 from ledger.telling.brief import brief
 
-IDLE = 3
-"""Turns in a row without a change after which a loop gives up on its agent."""
+UNCHANGED_TURNS = 3
+"""So many turns in a row without a change, and a loop gives up on its agent."""
 
 
 class LoopOptions(NamedTuple):
@@ -59,7 +59,7 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
     it is stopped at once; either way the log is sound and the work is in the tree or in git.
     """
     session, history, git = project
-    begun, idle = time.monotonic(), 0
+    begun, unchanged = time.monotonic(), 0
     if journal.load(session) is None:
         _check_start(project, resume=plan.resume)
 
@@ -84,10 +84,10 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
         if history.state.current().best is None and not policy_of(history.state).measured_start:
             _baseline(project, plan, ears, watch)
             continue
-        idle = 0 if _turn(project, plan, verdict, ears, watch) else idle + 1
-        if idle == IDLE:
+        unchanged = 0 if _turn(project, plan, verdict, ears, watch) else unchanged + 1
+        if unchanged == UNCHANGED_TURNS:
             raise LedgerError(
-                f"the agent changed nothing {IDLE} times in a row, so the loop stops; its output is in"
+                f"the agent changed nothing {UNCHANGED_TURNS} times in a row, so the loop stops; its output is in"
                 f" {show_path(session.side(agents.OUTPUT))}"
             )
 
@@ -168,7 +168,7 @@ def _attempt(
     *, recovering: bool = False,
 ) -> list[Appended]:  # fmt: skip
     """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
-    entries, session = [], project.session
+    entries, (session, _, git) = [], project
 
     def logged(entry: Appended) -> None:
         entries.append(entry)
@@ -178,6 +178,7 @@ def _attempt(
             fired = hooks.fire(session, entry.history, "after")
             if fired is not None:
                 _queue(session, messages.AFTER, fired)
+                git.forget()
 
     attempt(project, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
     return entries

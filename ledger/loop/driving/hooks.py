@@ -128,10 +128,10 @@ def fire(session: Session, history: History, stage: str, timeout: float = TIMEOU
 
 def _run(session: Session, path: Path, told: bytes, timeout: float, output: "_Output") -> Finished:
     env = {**os.environ, "LEDGER_LOG": str(session.log)}
-    finished = run([str(path)], session.workdir, timeout, output.take, stdin=told, env=env, spare=True)
+    finished = run([str(path)], session.workdir, timeout, output.take, stdin=told, env=env, leave_children=True)
     if finished.problem.endswith(os.strerror(errno.ENOEXEC).lower()):  # no shebang: a script for sh, as to any shell
         shell = ["/bin/sh", str(path)]
-        return run(shell, session.workdir, timeout, output.take, stdin=told, env=env, spare=True)
+        return run(shell, session.workdir, timeout, output.take, stdin=told, env=env, leave_children=True)
     return finished
 
 

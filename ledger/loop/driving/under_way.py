@@ -1,4 +1,4 @@
-"""Wait until nothing is under way on a session, and undo what a kill left undecided: then it can be ended."""
+"""What is under way on a session: refused, or waited for and undone, so that the session can be ended."""
 
 from ledger.base.errors import LedgerError
 from ledger.base.locks import is_locked, locked
@@ -14,7 +14,7 @@ FOREVER = 1e9
 """Seconds; Ctrl-C ends the wait."""
 
 
-def settle(session: Session, say: Say) -> None:
+def stop_and_finish(session: Session, say: Say) -> None:
     """Ask a live loop to stop, wait for it and for a run, and undo or finish a half-done iteration.
 
     The loop's own agent and hooks do not wait, since it waits for them.
@@ -29,14 +29,14 @@ def settle(session: Session, say: Say) -> None:
             abandon(Step(*project, say, lambda name: None, lambda entry: None))
 
 
-def check_quiet(session: Session) -> None:
+def check_no_run(session: Session) -> None:
     """Raise LedgerError while a run is measuring: what is marked now would come before it in the log."""
     if not inside(session):
         with locked(session.side(LOCK), 1.0, busy="a ledger run is measuring here; wait for it, or interrupt it"):
             pass
 
 
-def check_idle(session: Session) -> None:
+def check_nothing_under_way(session: Session) -> None:
     """Raise LedgerError, with what to do, if something works on the session or left it half done."""
     if (loop := live(session)) is not None:
         raise LedgerError(f"a loop is at work on this session (process {loop.pid}): end it with ledger stop first")

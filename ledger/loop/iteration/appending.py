@@ -1,4 +1,4 @@
-"""What a decided iteration appends to its log, exactly once whatever kills it."""
+"""The append of a decided iteration to its log, exactly once whatever kills it."""
 
 from typing import Any, Protocol
 

@@ -40,7 +40,10 @@ class Limits(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged."""
+    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged.
+
+    Who lets a hook run when told has the repository forgotten.
+    """
 
     say: Say
     step: Say
@@ -58,19 +61,14 @@ def attempt(
     undone.
     """
     session, history, git = project
-
-    def logged(entry: Appended) -> None:
-        listener.logged(entry)
-        project.ran("after")
-
     with locked(session.side(LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
-        step = Step(session, history, git, listener.say, listener.step, logged)
+        step = Step(session, history, git, listener.say, listener.step, listener.logged)
         try:
             if _resume(step, wishes) or recover_only:
                 return
             _check(step, limits)
             preconditions.check_repository(session, history, git)
-            _fresh(step, wishes, limits, lambda: _tell_ahead(project, listener))
+            _fresh(step, wishes, limits, listener)
         except KeyboardInterrupt:
             abandon(step)
             raise
@@ -83,11 +81,6 @@ def _alone(git: Git) -> AbstractContextManager[None]:
     return locked(
         git.private() / REPOSITORY_LOCK, PATIENCE, busy="a run of another session is measuring in this repository"
     )
-
-
-def _tell_ahead(project: Project, listener: Listener) -> None:
-    listener.ahead(project.history)
-    project.ran("before")
 
 
 def _check(step: Step, limits: Limits) -> None:
@@ -106,7 +99,7 @@ def _resume(step: Step, wishes: Wishes | None) -> bool:
     return found and (wishes is None or not preconditions.changed(step.session, step.git))
 
 
-def _fresh(step: Step, wishes: Wishes | None, limits: Limits, ahead: Callable[[], object]) -> None:
+def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:
     history, git = step.history, step.git
     if wishes is None:
         _baseline(step, limits.repeat)
@@ -123,7 +116,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, ahead: Callable[[]
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
         _baseline(step, wishes.repeat, paths)
         _check(step, limits)
-    ahead()
+    listener.ahead(history)
     experiment.conduct(step, experiment.commit(step, _begun(step, wishes._asdict(), paths)))
 
 

@@ -30,9 +30,10 @@ class Journal(NamedTuple):
 
     `base` and `trial` are full hashes, `trial` None before the commit (a baseline has none), `reverted` the commit
     that undid it, `reverting` that this was begun. `outcome` is the decided run as an object, None before, `more` what
-    a codex event adds. `size` and `lines` are the log's length and what was about to be appended to it; `logged` tells
-    that it was. `attempts` counts measurements begun, `before` lists the untracked files ahead of the last. `shelf` is
-    a commit with the content of the files `shelved`, which were changed beside the experiment and come back after it.
+    a trial's record adds. `size` and `lines` are the log's length and what was about to be appended to it; `logged`
+    tells that it was. `attempts` counts measurements begun, `before` lists the untracked files ahead of the last.
+    `shelf` is a commit with the content of the files `shelved`, which were changed beside the experiment and come back
+    after it.
     """
 
     number: int

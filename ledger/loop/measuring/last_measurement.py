@@ -1,4 +1,4 @@
-"""The last measurement, remembered beside the log: what failed its checks is not kept (protocols.md 7)."""
+"""The last measurement, noted beside the log: what failed its checks is not kept (protocols.md 7)."""
 
 import time
 from typing import Any

@@ -49,12 +49,12 @@ def run(
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
     merged: bool = False,
-    spare: bool = False,
+    leave_children: bool = False,
 ) -> Finished:
     """Run a program in a process group of its own, give it `stdin`, and hand on what it writes.
 
     After `timeout` seconds (None: never) the whole group is killed; so it is when this process is interrupted, and when
-    the program leaves children behind, unless they are to be `spare`d. `merged` sends both streams as `out`.
+    the program leaves children behind, unless it is to `leave_children`. `merged` sends both streams as `out`.
     """
     started = time.monotonic()
     try:
@@ -79,7 +79,7 @@ def run(
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-    if timed_out or not spare:
+    if timed_out or not leave_children:
         _kill(child)
     code = child.wait()
     seconds = time.monotonic() - started

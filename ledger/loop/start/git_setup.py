@@ -1,4 +1,4 @@
-"""What `init --git` does to the repository: a branch, the session's files ignored, the harness committed."""
+"""The repository as `init --git` sets it up: a branch, the session's files ignored, the harness committed."""
 
 import os
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.log.layout import AUTO, FLAT
+from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
@@ -83,8 +83,8 @@ class Repository(NamedTuple):
         return self.session.folder / ".gitignore"
 
     def _harness(self) -> list[Path]:
-        if self.session.layout.config:
-            return []  # its commands are in there
+        if self.session.layout.configured:
+            return []  # its commands are in run.json
         return [path for name in ("measure", "checks") if (path := self.session.file(name)).exists()]
 
     def branch_off(self, name: str, now_ms: int, made: Made, *, dry: bool) -> None:

@@ -10,9 +10,9 @@ from ledger.base.text import near
 from ledger.dialects import by_name
 from ledger.dialects.writing import SessionPlan
 from ledger.fold.state import State
-from ledger.log.layout import AUTO, FLAT
+from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
-from ledger.loop.driving.under_way import check_idle
+from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start import templates
 from ledger.loop.start.git_setup import Repository
@@ -101,7 +101,7 @@ def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
                 " another log with --log"
             )
         check_open(pen.state)
-        check_idle(made.session)
+        check_nothing_under_way(made.session)
         yield pen
 
 
