@@ -203,7 +203,7 @@ def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:
 
 
 def run_json_of(log: Path) -> Path:
-    """Name the run.json that goes with a codex log's events.jsonl."""
+    """Name the file that configures a log, where its protocol has one."""
     return log.with_name(RUN_JSON)
 
 
