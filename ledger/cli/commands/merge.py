@@ -11,7 +11,7 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.output import shown
 from ledger.cli.support.overwriting import check_overwriting
@@ -179,10 +179,10 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
         )
         yield f"{said} line {one.now}; see ledger check, and accept it again"
     if merged.in_both:
-        count = findings.counted(merged.in_both, "record")
+        count = counted(merged.in_both, "record")
         yield f"{count} behind the common beginning in both logs, and once in the merged one"
     if merged.lost:
-        count = findings.counted(merged.lost, "record")
+        count = counted(merged.lost, "record")
         yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))

@@ -11,6 +11,7 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
 from ledger.base.paths import canonical
+from ledger.base.text import counted
 from ledger.cli.support.item_choice import WAYS, pick
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import db_option, dialect_option
@@ -155,7 +156,7 @@ def _show(path: Path, text: Text, plan: RepairPlan, plan_file: str | None) -> No
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_overwriting(Path(plan_file))
             write_output(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
-            count = findings.counted(len(plan.items), "item")
+            count = counted(len(plan.items), "item")
             verb = "is" if len(plan.items) == 1 else "are"
             click.echo(f"{count} {verb} planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
@@ -183,7 +184,7 @@ def _repair(
         return _status(path, outcome.text)
     backup = shown(backup_of(path, outcome.before.data))
     with heard():
-        click.echo(f"repaired {shown(path)}: {findings.counted(len(outcome.done), 'item')}; the original is {backup}")
+        click.echo(f"repaired {shown(path)}: {counted(len(outcome.done), 'item')}; the original is {backup}")
     for one in ended_decisions(accepted.read(path), outcome):
         click.echo(
             f"warning: {one.code} was accepted of line {one.line}, which is another one now; see ledger check", err=True

@@ -47,14 +47,14 @@ def mute() -> None:
 
 def end_by_errors(log: "Log") -> NoReturn:
     """Tell a log's errors on stderr, and end with the status that says whether it has any."""
+    if log.ok:
+        sys.exit(0)
     from ledger.telling.findings import lines_of
 
     for line in lines_of(log.path, [found for found in log.diagnostics if found.is_error]):
         click.echo(line, err=True)
-    if not log.ok:
-        name = shown(log.path or STDIN)
-        click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
-    sys.exit(0 if log.ok else 1)
+    click.echo(f"ledger: {shown(log.path or STDIN)} has errors; the loop must stop until they are repaired", err=True)
+    sys.exit(1)
 
 
 def screen_of(stream: TextIO) -> "Screen":
