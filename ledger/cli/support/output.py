@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
@@ -43,6 +43,17 @@ def heard() -> Iterator[None]:
 def mute() -> None:
     """Send what is still to be written to standard output nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_bytes(target: Path | None, parts: Iterable[bytes], mode: int | None = None) -> None:
+    """Write bytes to a file, replaced in one step; without one to standard output. `mode` is that of a new file."""
+    if target is None:
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.buffer.flush()
+        return
+    from ledger.base.files import write_output
+
+    write_output(target, lambda file: file.writelines(parts), mode)
 
 
 def end_by_errors(log: "Log") -> NoReturn:
