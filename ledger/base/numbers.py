@@ -9,8 +9,8 @@ Number = int | float | Decimal
 
 _EXACT = Context(prec=2_000)
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = r"[+-]?(?:[0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_WHOLE = r"[+-]?[0-9]+"
 
 SAFE_INTEGER = 2**53
 """Up to this magnitude an integer and its double are the same number."""
@@ -36,10 +36,10 @@ def number(text: str) -> Number:
 
     Raises ValueError for another text, for NaN and infinities, and for what is past every double.
     """
-    if not _NUMBER.fullmatch(text):
+    if not re.fullmatch(_NUMBER, text):
         raise ValueError("it is no decimal number")
     try:
-        if not _WHOLE.fullmatch(text):
+        if not re.fullmatch(_WHOLE, text):
             return from_lexeme(text)
         if math.isfinite(float(text)):
             return normal(int(Decimal(text)))  # int() itself takes no more than 4,300 digits, zeros too

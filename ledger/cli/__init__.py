@@ -50,6 +50,7 @@ class LazyGroup(click.Group):
             return None
         name = "import_" if cmd_name == "import" else cmd_name
         module = importlib.import_module(f"ledger.cli.commands.{'views' if name in _VIEWS else name}")
+        gc.enable()
         command: click.Command = getattr(module, name)
         return command
 
