@@ -114,6 +114,7 @@ class Ring:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        project.log = project.folder / "ring" / "bouts.jsonl"
 
     def toy(self, *arguments: object) -> Result:
         return toy(self.project.folder, *arguments, home=self.project.home)
@@ -132,7 +133,7 @@ def ring(tmp_path: Path) -> Ring:
         "--command", "bash bench.sh", "--scope", "src", "--git",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "The trainer decides" in (one.project.folder / ".auto" / "prompt.md").read_text()
+    assert "The trainer decides" in one.project.log.with_name("prompt.md").read_text()
     return one
 
 
@@ -162,7 +163,9 @@ def test_runs_are_made_logged_and_told_of_in_it(ring: Ring) -> None:
         ("bout", 3, 95, "lost", "longer"), ("bout", 4, 0, "fell", "fell"), ("bell", "cancelled"),
     ]  # fmt: skip
     assert ring.toy("check").code == 0
+    assert one.git("ls-files", "ring") == "ring/measure.sh"
     assert ring.toy("archive").code == 0
+    assert sorted(path.name for path in one.log.parent.iterdir() if path.suffix != ".lock") == ["archive", "measure.sh"]
 
 
 def test_a_loop_goes_by_it(ring: Ring) -> None:

@@ -16,7 +16,7 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.dialects import policy_of
 from ledger.fold.state import State
-from ledger.log.file_layout import AUTO, FLAT
+from ledger.log.file_layout import FLAT
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
@@ -104,7 +104,7 @@ def _needed(session: Session) -> Iterator[Path]:
 def _beside(session: Session) -> Iterator[Path]:
     """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
     folder, log = session.log.parent, session.log
-    if session.layout.owner:
+    if session.layout.configured:
         stays = {log.name, ARCHIVE, *(path.name for path in _needed(session))}
         yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
         return
@@ -115,7 +115,7 @@ def _beside(session: Session) -> Iterator[Path]:
     stays = {log.name, session.side(ARCHIVE).name, session.side("hooks").name, *(path.name for path in named)}
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
     stays |= {path.name for path in _needed(session)}
-    known = set() if session.layout == AUTO else _tracked(folder)
+    known = set() if session.layout.folder else _tracked(folder)
     for path in sorted(folder.glob(f"{_escaped(log.stem)}.*")):
         ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
         if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):
