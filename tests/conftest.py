@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ledger.mirror.location import Location, mirror_location
 from tests.support import cli, postgres
@@ -16,6 +17,10 @@ from tests.support.programs import need, pytest_configure, pytest_runtest_setup,
 # Under nohup, or in the background of a script, SIGINT is ignored, and every child would ignore it too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says how busy the machine is, not whether what is claimed holds.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

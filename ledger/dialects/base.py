@@ -130,16 +130,16 @@ class Dialect(NamedTuple):
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
     several plain objects at once or not at all. `loop` loads what a loop asks, which who only reads does without.
-    `folding` says how its events fold, `judge` whether a loop may go on:
-    with the limit of iterations that a person set, if any (0: none), and the time in UTC milliseconds; a protocol that
-    `watches_clock` asks for it. `subjects` are what the rules about its records and its end are registered on. `events`
-    has the class of each event that is no run, by the kind that it is mirrored under; what is not in it is an Other.
+    `judge` says whether a loop may go on, given the limit of iterations that a person set, if any (0: none), and the
+    time in UTC milliseconds; a protocol that `watches_clock` asks for it. `folding` says how its events fold.
+    `subjects` are what the rules about its records and its end are registered on. `events` has the class of each event
+    that is no run, by the kind that it is mirrored under; what is not in it is an Other.
 
     `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
     event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
     in other ways as `spellings` has it, the keys of `placeholders` are 0 in the record of a crash, and `header` makes
-    the record of a lost one from what a person says and the records that are there.
-    `layout` says where its sessions have their files, None where any place will do that is not another's.
+    the record of a lost one from what a person says and the records that are there. `layout` says where its sessions
+    have their files, None where any place will do that is not another's.
     """
 
     name: str

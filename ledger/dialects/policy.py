@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import Number
+from ledger.base.numbers import Number, compare, is_number
 from ledger.dialects.words import Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial, next_run
-from ledger.fold.segment import STATUSES
+from ledger.fold.segment import STATUSES, Segment
 from ledger.fold.state import State
 
 
@@ -91,9 +91,6 @@ class Policy(ABC):
 
     # What a session is about, and where that stands.
 
-    config_name: str = ""
-    """The file beside the log that a session is configured by, and that never changes; empty where there is none."""
-
     needs: tuple[str, ...] = ()
     """Which fields of a plan no session can do without, beside those of every one."""
 
@@ -115,11 +112,14 @@ class Policy(ABC):
     limit_key: str = "max_runs"
     """The key with the number of runs to stop after."""
 
+    thresholds: tuple[str, ...] = ()
+    """The keys of the header with the percents that a gain has to reach, each of them."""
+
     verdict_takes_limit: bool = True
     """Whether the verdict heeds a limit of runs that was given as an option or in the settings."""
 
     def config(self, state: State) -> Mapping[str, Any] | None:
-        """Give the configuration beside the log; None where there is none, or none that could be read."""
+        """Give the run.json beside the log; None where there is none, or none that could be read."""
         return None
 
     def binding(self, state: State) -> Binding | None:
@@ -143,6 +143,15 @@ class Policy(ABC):
     def target(self, state: State) -> Target | None:
         """Give the target that the session states; None where it states none."""
         return None
+
+    def least_gain(self, segment: Segment) -> Number | None:
+        """Give the percent by which a run has to beat the best; None where any gain counts."""
+        least: Number | None = None
+        for key in self.thresholds:
+            value: Any = segment.settings.get(key)
+            if is_number(value) and compare(value, least or 0) > 0:
+                least = value
+        return least
 
     @abstractmethod
     def concluded(self, state: State) -> str | None:

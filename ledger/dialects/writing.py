@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ledger.base.numbers import Number
 from ledger.fold.segment import STATUSES
 from ledger.fold.state import State
+from ledger.log.jsontext import dump, mentions
 
 Record = dict[str, Any]
 
@@ -68,3 +69,11 @@ def next_run(state: State) -> int:
 def stamp(state: State, now_ms: int) -> int:
     """Give a moment in the unit that the log's timestamps have: milliseconds, unless it counts seconds."""
     return now_ms // 1000 if state.time_unit == "s" else now_ms
+
+
+def missing_metrics(names: Sequence[str], outcome: RunOutcome) -> list[str]:
+    """List the secondary metrics among `names` that a run lacks without a word about them in its `asi`."""
+    if outcome.status == "crash":
+        return []
+    said = dump(dict(outcome.asi))
+    return [name for name in names if name not in outcome.metrics and not mentions(said, name)]

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from ledger.base.text import plain
 from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
-from ledger.exports.grid import grid
+from ledger.exports.table import grid
 
 _BREAK = re.compile(r"\r\n|[\r\n]")
 _SPECIAL = re.compile(r"[\\|<]")

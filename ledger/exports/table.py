@@ -1,4 +1,4 @@
-"""A table for the terminal, cut to its width."""
+"""A table for the terminal, cut to its width, and the aligned columns that it shares with Markdown."""
 
 import os
 import shutil
@@ -9,7 +9,6 @@ from typing import TextIO
 from ledger.base.text import columns as columns_of
 from ledger.base.text import cut, cut_start, near, plain
 from ledger.exports.cell_text import Rows, Value, is_numeric, text_of, tidy
-from ledger.exports.grid import grid
 from ledger.telling.screen import Paint, bare, confidence_colour, status_colour
 
 TEXT_WIDTH = 40
@@ -49,6 +48,15 @@ def write(columns: Sequence[str], rows: Rows, stream: TextIO, paint: Paint = bar
         missing = ", ".join(head for place, head in enumerate(heads) if place not in shown)
         stream.flush()  # so that the note follows the table where both go to one place
         sys.stderr.write(f"(columns not shown: {missing}; use --format csv or json for all)\n")
+
+
+def grid(heads: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool], style: str) -> str:
+    """Lay out cells that are text already; `style` is tabulate's, `right` says which columns hold numbers."""
+    import tabulate
+
+    tabulate.MIN_PADDING = 0  # it would make each column two wider than its header
+    align = ["right" if numeric else "left" for numeric in right] if cells else None
+    return tabulate.tabulate(cells, heads, style, disable_numparse=True, colalign=align) + "\n"
 
 
 def _room(stream: TextIO) -> int | None:

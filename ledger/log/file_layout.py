@@ -9,7 +9,8 @@ class FileLayout(NamedTuple):
 
     `log` is the log's usual place in the project's folder, `hooks` the folder that hooks are installed in; `prompt`,
     `measure`, `checks` and `ideas` are beside the log. `owner` names the only protocol whose logs are laid out so,
-    empty where any may be; then all that is in the log's folder is the session's, and `config` is a part of the log.
+    to whom the whole folder belongs then; empty where any log may be. Where it is `configured`, a run.json beside the
+    log is a part of it.
     """
 
     name: str
@@ -20,7 +21,7 @@ class FileLayout(NamedTuple):
     checks: str = "checks.sh"
     ideas: str = "ideas.md"
     owner: str = ""
-    config: str = ""
+    configured: bool = False
 
     @property
     def folder(self) -> str:

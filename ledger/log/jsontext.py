@@ -18,7 +18,11 @@ INT64 = range(-(2**63), 2**63)
 WHITE = b" \t\r"
 BOM = b"\xef\xbb\xbf"
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]|-?Infinity|NaN|-?[0-9][0-9.eE+-]*', re.DOTALL)
+TOKEN = re.compile(
+    rb'"(?:[^"\\]|\\.)*("?)|[\[\]{}:,]|-?Infinity|NaN|-?[0-9][0-9.eE+-]*|(?:\\.|[^\s\[\]{}:,"\\])+', re.DOTALL
+)
+"""What JSON text is made of, damaged or not. Group 1 is of strings alone: the closing quote, empty if there is none."""
+
 _COLON = re.compile(rb"[ \t\r\n]*:")
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPE = re.compile(
@@ -148,7 +152,7 @@ def _too_deep(line: bytes) -> int | None:
     if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0
-    for token in _TOKEN.finditer(line):
+    for token in TOKEN.finditer(line):
         first = token[0][:1]
         if first in b"[{":
             depth += 1
@@ -227,7 +231,7 @@ def _located(line: bytes, seen: list[tuple[str, str]]) -> list[Note]:
             met.add((scope, name))
     tokens: dict[bytes, int] = {}
     if any(kind != "duplicate" for kind, _ in seen):
-        for token in _TOKEN.finditer(line):
+        for token in TOKEN.finditer(line):
             tokens.setdefault(token[0], token.start() + 1)
     return [
         Note(kind, places.get((kind, detail), 1) if kind == "duplicate" else tokens.get(detail.encode(), 1), detail)
@@ -239,18 +243,19 @@ def keys(line: bytes) -> Iterator[tuple[str, int, int, int]]:
     """Yield each key of a line's objects: (name, column, depth of its object from 1, a number for that object)."""
     scopes: list[int] = []
     opened = 0
-    for token in _TOKEN.finditer(line):
+    for token in TOKEN.finditer(line):
         first = token[0][:1]
         if first in b"[{":
             opened += 1
             scopes.append(opened)
         elif first in b"]}" and scopes:
             scopes.pop()
-        elif first == b'"' and scopes and _COLON.match(line, token.end()) and (name := _unescape(token[0])) is not None:
+        elif first == b'"' and scopes and _COLON.match(line, token.end()) and (name := unescape(token[0])) is not None:
             yield name, token.start() + 1, len(scopes), scopes[-1]
 
 
-def _unescape(token: bytes) -> str | None:
+def unescape(token: bytes) -> str | None:
+    """Read a string token; None for what is none."""
     try:
         value = json.loads(token)
     except ValueError:

@@ -65,9 +65,9 @@ def index(stage: str) -> Mapping[str, tuple[Rule, ...]]:
 
 
 def rules_on(stage: str, subjects: Iterable[str]) -> tuple[Rule, ...]:
-    """List a stage's rules on any of these subjects, subject by subject."""
+    """List a stage's rules on any of these subjects, in the order of their codes."""
     grouped = index(stage)
-    return tuple(known for subject in subjects for known in grouped.get(subject, ()))
+    return tuple(sorted({known for subject in subjects for known in grouped.get(subject, ())}))
 
 
 def run_rules(rules: Iterable[Rule], *arguments: Any) -> list[tuple[Rule, Finding]]:

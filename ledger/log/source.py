@@ -1,4 +1,4 @@
-"""Log files as bytes: found, opened safely, split into physical lines, and watched for change while they are read."""
+"""Log files as bytes: opened safely, split into physical lines, and watched for change while they are read."""
 
 import hashlib
 import io
@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from ledger.base.errors import LedgerError
-from ledger.base.paths import canonical, show_path
+from ledger.base.paths import show_path
 
 BLOCK_BYTES = 64 * 1024
 PEEK_BYTES = 4 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024
 STDIN = "-"
+RUN_JSON = "run.json"
+"""The file beside a log that configures it, where the log's protocol has one."""
 DECISIONS = ".accepted.jsonl"
 """What the name of the file with a log's decisions has behind the log's."""
-
-_SKIPPED_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__"))
 
 
 class Block(NamedTuple):
@@ -203,69 +203,10 @@ def read_small(path: Path, limit: int = MAX_LINE_BYTES) -> bytes | None:
 
 
 def run_json_of(log: Path) -> Path:
-    """Name the run.json that goes with a codex log's events.jsonl."""
-    return log.with_name("run.json")
+    """Name the file that configures a log, where its protocol has one."""
+    return log.with_name(RUN_JSON)
 
 
 def decisions_of(log: Path) -> Path:
     """Name the file with the decisions on a log's findings."""
     return log.with_name(f"{log.name}{DECISIONS}")
-
-
-def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:
-    """Turn command-line arguments into logs, each once: files as named, folders searched for the known names.
-
-    `-` is standard input (None). A codex log is named by its events.jsonl, its run.json or their folder, and any log by
-    the decisions beside it, since a hook is given what was changed. Raises LedgerError for a missing path and for a
-    folder without logs.
-    """
-    found: dict[Path | None, None] = {}
-    for argument in arguments:
-        for log in [None] if argument == STDIN else _logs_of(Path(argument)):
-            found.setdefault(log)
-    return list(found)
-
-
-def _logs_of(path: Path) -> list[Path]:
-    if path.name == "run.json" and not path.is_dir():
-        events = path.with_name("events.jsonl")
-        if not events.exists():
-            raise LedgerError(f"{show_path(path)} has no events.jsonl beside it; name the log itself")
-        return [canonical(events)]
-    if path.name.endswith(DECISIONS) and path.with_name(path.name.removesuffix(DECISIONS)).is_file():
-        path = path.with_name(path.name.removesuffix(DECISIONS))
-    if not path.is_dir():
-        if not path.exists():
-            raise LedgerError(f"cannot read {show_path(path)}: no such file or folder")
-        return [canonical(path)]
-    logs = sorted(_walk(path))
-    if not logs:
-        raise LedgerError(
-            f"no log in {show_path(path)}: looked for autoresearch.jsonl, .auto/log.jsonl and"
-            " autoresearch-results/events.jsonl; name a file to read one with another name"
-        )
-    return [canonical(log) for log in logs]
-
-
-def _walk(top: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(top):
-        here = Path(folder)
-        folders[:] = sorted(name for name in folders if not _skipped(here / name))
-        if "autoresearch.jsonl" in files:
-            yield here / "autoresearch.jsonl"
-        if "log.jsonl" in files and here.resolve().name == ".auto":
-            yield here / "log.jsonl"
-        if "events.jsonl" in files and ("run.json" in files or here.resolve().name == "autoresearch-results"):
-            yield here / "events.jsonl"
-
-
-def _skipped(folder: Path) -> bool:
-    return folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
-
-
-def session_log(folder: Path) -> Path:
-    """Find the current folder's session log, as verbs without LOG do. Raises LedgerError if there is none."""
-    for name in (".auto/log.jsonl", "autoresearch.jsonl", "autoresearch-results/events.jsonl", "events.jsonl"):
-        if (folder / name).is_file():
-            return canonical(folder / name)
-    raise LedgerError(f"No active session in {show_path(folder)}: name a log, or change to a folder that has one")

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
-from ledger.dialects.writing import Record, RunOutcome
+from ledger.dialects.writing import Record, RunOutcome, missing_metrics
 from ledger.fold.segment import KEPT
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Run
 from ledger.session.files import Session
 from ledger.session.history import History, secondary_names
-from ledger.session.missing_metrics import missing_metrics
 from ledger.session.writer import Pen, check_open, writing
 from ledger.telling import snapshots
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.log.source import find_logs, run_json_of
+from ledger.log.source import run_json_of
+from ledger.reading.discovery import find_logs
 from ledger.session.files import Session, here, of_log
 
 _FILES = ("prompt", "ideas", "measure", "checks")

@@ -1,19 +1,21 @@
 """The numbers of a record where its line spells them: found, compared without, and replaced with nothing else moved."""
 
-import re
 from collections.abc import Mapping
+from itertools import islice
 
-from ledger.log.jsontext import keys
+from ledger.log.jsontext import TOKEN, keys
 
-_VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"[ \t\r]*:[ \t\r]*(-?[0-9][0-9.eE+-]*)')
+_DIGITS = b"-0123456789"
 
 
 def spans(line: bytes, *names: str) -> dict[str, tuple[int, int]]:
     """Find the numbers that a record's own keys of these names have: where each begins and ends, in bytes from 0."""
     found: dict[str, tuple[int, int]] = {}
     for name, column, depth, _ in keys(line):
-        if depth == 1 and name in names and (value := _VALUE.match(line, column - 1)):
-            found[name] = value.span(1)
+        if depth == 1 and name in names:
+            _key, _colon, value = islice(TOKEN.finditer(line, column - 1), 3)
+            if value[0][:1] in _DIGITS:
+                found[name] = value.span()
             if len(found) == len(names):
                 break
     return found

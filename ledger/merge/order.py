@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ledger.merge.fork import Fork, Sides
 from ledger.merge.number_text import bare
 from ledger.merge.regions import Part, moments, regions
-from ledger.merge.shared_records import Twins
+from ledger.merge.shared_records import Shared
 from ledger.merge.side import HEADER, RUN
 
 Pair = tuple[Part | None, Part | None]
@@ -14,33 +14,33 @@ Pair = tuple[Part | None, Part | None]
 
 
 class Position(NamedTuple):
-    """Point to a line of the merged log: in log `log`, at index `at`; `twin` is the same record's in the other."""
+    """Point to a line of the merged log: in log `log`, at index `at`; `other` is the same record's in the other."""
 
     log: int
     at: int
-    twin: int | None = None
+    other: int | None = None
 
 
-def arrange(sides: Sides, fork: Fork, twins: Twins) -> list[Position] | str:
+def arrange(sides: Sides, fork: Fork, both: Shared) -> list[Position] | str:
     """Order what the logs have behind their fork, or say why there is no honest order.
 
     What continues the segment that both share goes first, record by record. A segment that a log opened follows whole,
     since its runs are about its own header; one that has no run yet goes last, or another header would replace it.
     """
-    if twins.whole is not None:
-        return _all_of(twins.whole, sides, fork, twins)
+    if both.whole is not None:
+        return _all_of(both.whole, sides, fork, both)
     ours, theirs = (regions(side.lines, length) for side, length in zip(sides, fork.lengths, strict=True))
-    pairs = list(_by_time(ours, theirs, twins.regions))
+    pairs = list(_by_time(ours, theirs, both.regions))
     shared = pairs.pop(0)
-    idle = [pair for pair in pairs if not _has_run(sides, pair)]
-    if len({_header(sides, pair) for pair in idle}) > 1:
+    unused = [pair for pair in pairs if not _has_run(sides, pair)]
+    if len({_header(sides, pair) for pair in unused}) > 1:
         return "each of them ends in a config header of its own without a run; only one can hold for the next run"
-    ordered = [shared, *(pair for pair in pairs if _has_run(sides, pair)), *idle]
-    return [place for pair in ordered for place in _lines(sides, pair, twins)]
+    ordered = [shared, *(pair for pair in pairs if _has_run(sides, pair)), *unused]
+    return [place for pair in ordered for place in _lines(sides, pair, both)]
 
 
-def _all_of(log: int, sides: Sides, fork: Fork, twins: Twins) -> list[Position]:
-    others = twins.lines if log == 0 else {other: index for index, other in twins.lines.items()}
+def _all_of(log: int, sides: Sides, fork: Fork, both: Shared) -> list[Position]:
+    others = both.lines if log == 0 else {other: index for index, other in both.lines.items()}
     return [Position(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
 
 
@@ -62,18 +62,18 @@ def _header(sides: Sides, pair: Pair) -> bytes:
     return found[-1]
 
 
-def _lines(sides: Sides, pair: Pair, twins: Twins) -> Iterator[Position]:
+def _lines(sides: Sides, pair: Pair, both: Shared) -> Iterator[Position]:
     """Put the lines of a part in order: record by record, if both logs have a share in it."""
     ours, theirs = ([] if part is None else moments(side.lines, part) for side, part in zip(sides, pair, strict=True))
     there = {part.lines[0]: place for place, part in enumerate(theirs)}
     partners = {
         place: there[other]
         for place, part in enumerate(ours)
-        if (other := twins.lines.get(part.lines[0])) is not None and other in there
+        if (other := both.lines.get(part.lines[0])) is not None and other in there
     }
-    brought = set(twins.lines.values())
+    brought = set(both.lines.values())
     for mine, their in _by_time(ours, theirs, partners):
-        yield from (Position(0, index, twins.lines.get(index)) for index in (mine.lines if mine else ()))
+        yield from (Position(0, index, both.lines.get(index)) for index in (mine.lines if mine else ()))
         yield from (Position(1, index) for index in (their.lines if their else ()) if index not in brought)
 
 

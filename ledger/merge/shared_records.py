@@ -13,7 +13,7 @@ Name = Hashable
 """What a record is called in both logs, whatever number it bears."""
 
 
-class Twins(NamedTuple):
+class Shared(NamedTuple):
     """Hold what is the same record in both logs: index from 0 in log 0 → index in log 1.
 
     `regions` pairs the parts behind the fork that are one segment. `whole` is the log that has all there is behind the
@@ -25,7 +25,7 @@ class Twins(NamedTuple):
     whole: int | None
 
 
-def find_twins(sides: Sides, fork: Fork) -> Twins:
+def find_shared(sides: Sides, fork: Fork) -> Shared:
     """Find the records that both logs have behind their fork.
 
     A record with a time is known by its bytes, but for its number and segment, which a merge may change; a decision by
@@ -44,8 +44,8 @@ def find_twins(sides: Sides, fork: Fork) -> Twins:
         for index, other, leader in followers:
             (loose if leader is None or ours in untimed else known)[index] = other
     if (whole := _whole(sides, fork, known | loose)) is not None:
-        return Twins(known | loose, pairs | untimed, whole)
-    return Twins(known, pairs, _whole(sides, fork, known))
+        return Shared(known | loose, pairs | untimed, whole)
+    return Shared(known, pairs, _whole(sides, fork, known))
 
 
 def _whole(sides: Sides, fork: Fork, lines: Mapping[int, int]) -> int | None:
@@ -112,20 +112,20 @@ def _paired(sides: Sides, parts: list[list[Part]], timed: Mapping[int, int]) -> 
         if theirs is not None and theirs not in taken:
             found[place] = theirs
             taken.add(theirs)
-    idle: dict[bytes | None, int] = {
+    unused: dict[bytes | None, int] = {
         header: other
         for other, part in enumerate(parts[1])
-        if other not in taken and (header := _idle(sides[1].lines, part)) is not None
+        if other not in taken and (header := _unused_header(sides[1].lines, part)) is not None
     }
     for place, part in enumerate(parts[0]):
         if place in pairs or place in untimed:
             continue
-        if (other := idle.pop(_idle(sides[0].lines, part), None)) is not None:
+        if (other := unused.pop(_unused_header(sides[0].lines, part), None)) is not None:
             pairs[place] = other
     return pairs, untimed
 
 
-def _idle(lines: list[Line], part: Part) -> bytes | None:
+def _unused_header(lines: list[Line], part: Part) -> bytes | None:
     """Give the header that holds at the end of a part without a run; None where there is one, or no header."""
     found = None
     for index in part.lines:

@@ -12,7 +12,7 @@ from ledger.log.source import LogFile
 from ledger.merge.fork import Fork, Sides, find_fork
 from ledger.merge.number_text import rewrite
 from ledger.merge.order import Position, arrange
-from ledger.merge.shared_records import find_twins
+from ledger.merge.shared_records import find_shared
 from ledger.merge.side import HEADER, RUN, Line, Side
 from ledger.reading.whole_log import events, open_reader
 
@@ -49,14 +49,14 @@ class Ended(NamedTuple):
 class Merged(NamedTuple):
     """Hold a merged log, what was renumbered for it, and how often each code is found that neither log had.
 
-    `twins` counts records behind the fork that both logs have, and the merged log once; `lost` those that theirs took
+    `in_both` counts records behind the fork that both logs have, and the merged log once; `lost` those that theirs took
     for common, but ours never had; `ended` are decisions on lines that are others now.
     """
 
     data: bytes
     changes: list[Change]
     found: Counter[str]
-    twins: int = 0
+    in_both: int = 0
     lost: int = 0
     ended: tuple[Ended, ...] = ()
 
@@ -71,15 +71,15 @@ def merge(ours: Side, theirs: Side, base: list[bytes] | None = None) -> Merged |
         return fork
     if by_name(ours.dialect).folding.replays:
         return _longer(sides, fork)
-    twins = find_twins(sides, fork)
-    order = arrange(sides, fork, twins)
+    shared = find_shared(sides, fork)
+    order = arrange(sides, fork, shared)
     if isinstance(order, str):
         return order
     merged = _numbered(sides, fork, order)
     if isinstance(merged, str):
         return merged
     ended = tuple(_ended(sides, order, merged.data.split(b"\n")[fork.lengths[fork.trunk] :], fork))
-    return merged._replace(twins=len(twins.lines), lost=fork.lost, ended=ended)
+    return merged._replace(in_both=len(shared.lines), lost=fork.lost, ended=ended)
 
 
 def _ended(sides: Sides, order: list[Position], lines: list[bytes], fork: Fork) -> Iterator[Ended]:
@@ -92,7 +92,7 @@ def _ended(sides: Sides, order: list[Position], lines: list[bytes], fork: Fork) 
     if not any(accepted):
         return
     for now, (place, line) in enumerate(zip(order, lines, strict=False), fork.lengths[fork.trunk] + 1):
-        for log, at in ((place.log, place.at), (1 - place.log, place.twin)):
+        for log, at in ((place.log, place.at), (1 - place.log, place.other)):
             if at is not None and sides[log].lines[at].data != line:
                 yield from (Ended(log, code, at + 1, now) for code in accepted[log].get(at + 1, ()))
 
@@ -157,7 +157,7 @@ def _draft(sides: Sides, fork: Fork, order: list[Position], first: int | None) -
     now[1 - fork.trunk].update(fork.numbers)
     changes: dict[Change, None] = {}
     upcoming = first
-    for log, index, twin in order:
+    for log, index, same in order:
         line = sides[log].lines[index]
         wanted: dict[str, int] = {}
         if line.kind == HEADER:
@@ -166,7 +166,7 @@ def _draft(sides: Sides, fork: Fork, order: list[Position], first: int | None) -
             if line.kind == RUN:
                 has_run = True
                 now[log][line.number] = line.number if upcoming is None else upcoming
-                if twin is not None and (other := sides[1 - log].lines[twin].number) is not None:
+                if same is not None and (other := sides[1 - log].lines[same].number) is not None:
                     now[1 - log][other] = now[log][line.number]
                 upcoming = None if upcoming is None else upcoming + 1
             if (number := now[log].get(line.number, line.number)) != line.number:
@@ -204,8 +204,8 @@ def _judge(
     shared, found = fork.lengths[fork.trunk], Counter[str]()
     for one in reader.diagnostics:
         place = Position(fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
-        log, index, twin = place
-        if _is_known(one, sides[log].found.get(index + 1, set()) | _found_of_twin(sides[1 - log], twin)):
+        log, index, same = place
+        if _is_known(one, sides[log].found.get(index + 1, set()) | _found_of_other(sides[1 - log], same)):
             continue
         if one.code not in allowed:
             said = f"line {index + 1} of {sides[log].name} would be found wrong among the other's records"
@@ -214,8 +214,8 @@ def _judge(
     return None, found
 
 
-def _found_of_twin(side: Side, twin: int | None) -> set[str]:
-    return set() if twin is None else side.found.get(twin + 1, set())
+def _found_of_other(side: Side, same: int | None) -> set[str]:
+    return set() if same is None else side.found.get(same + 1, set())
 
 
 def _is_known(one: Diagnostic, before: set[str]) -> bool:

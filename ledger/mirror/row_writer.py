@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, cycle, repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import is_number, residue
@@ -12,10 +12,10 @@ from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other,
 from ledger.log.jsontext import INT64, dump
 from ledger.log.source import Block
 from ledger.mirror import schema
-from ledger.mirror.derive import derivation
 from ledger.mirror.postgres import Server
 from ledger.mirror.prefetch import StateKept
-from ledger.mirror.raw import Raw
+from ledger.mirror.raw import Raw, written_for
+from ledger.mirror.statistics import SEGMENT_STATS
 from ledger.mirror.writer_thread import WriterThread, statement_batches, writer_thread
 
 _FLUSH_ROWS = 4000
@@ -26,6 +26,13 @@ _SEGMENT = "(?,?,?,?,?,?,?)"
 _REPLACES = (
     " ON CONFLICT (session, segment) DO UPDATE SET line = excluded.line,"
     " name = excluded.name, metric_name = excluded.metric_name, unit = excluded.unit, direction = excluded.direction"
+)
+
+_OF_SPAN = "{0}session = ? AND {0}segment BETWEEN ? AND ?"
+_FORGET = f"DELETE FROM segment_stat WHERE {_OF_SPAN.format('')}"
+_DERIVE = (
+    f"INSERT INTO segment_stat ({', '.join(column.name for column in schema.segment_stat.columns)})"
+    f" {SEGMENT_STATS.format(scope='WHERE ' + _OF_SPAN.format('g.'))}"
 )
 
 
@@ -45,6 +52,7 @@ class RowWriter:
 
     def __init__(self, connection: Raw, thread: WriterThread) -> None:
         self._thread = thread
+        self._derivation = written_for(connection, _DERIVE)
         self._server = connection if isinstance(connection, Server) else None
         self._rows: dict[str, list[tuple[Any, ...]]] = {
             "block": [],
@@ -155,10 +163,9 @@ class RowWriter:
         return _Span(self._session, first, last), self._underived is None or first < self._underived
 
     def _derive(self, span: _Span, stale: bool) -> None:
-        forget, derive = derivation(server=self._server is not None)
         if stale:
-            self._thread.execute(forget, span)
-        self._thread.execute(derive, span)
+            self._thread.execute(_FORGET, span)
+        self._thread.execute(self._derivation, span)
 
     def _touch(self, segment: int) -> None:
         self._derive_from = segment if self._derive_from is None else min(self._derive_from, segment)
@@ -194,8 +201,7 @@ class RowWriter:
             )
         )  # ids end the zip: the repeats have no end
         names = self._names
-        layouts = set(map(tuple, filter(None, runs.metrics)))
-        if not names.keys() >= set().union(*layouts):
+        if not names.keys() >= set().union(*filter(None, runs.metrics)):
             self._learn(dict.fromkeys(name for values in runs.metrics for name in values or () if name not in names))
         if len(ids) == 1:
             self._rows["run_metric"] += [
@@ -203,11 +209,6 @@ class RowWriter:
                 for name, value in (runs.metrics[0] or {}).items()
                 if is_number(value)
             ]
-        elif len(layouts) == 1 and all(runs.metrics):  # the same names in the same order, as most logs have
-            (layout,) = layouts
-            rows = chain.from_iterable(map(repeat, ids, repeat(len(layout))))
-            values = chain.from_iterable(map(dict.values, filter(None, runs.metrics)))
-            self._rows["run_metric"] += zip(rows, cycle([names[name] for name in layout]), values)
         else:
             self._rows["run_metric"] += [
                 (row, names[name], value)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ledger.mirror import schema
-from ledger.mirror.derive import drop_derived
 from ledger.mirror.origin import lock_key, origin_of, this_host
 from ledger.mirror.postgres import Server
 from ledger.mirror.raw import Raw, written_for
@@ -250,6 +249,15 @@ def remove(connection: Raw, session_id: int) -> None:
     for table in schema.OWN:
         connection.execute(f"DELETE FROM {table.name} WHERE session = ?", (session_id,))
     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+
+
+def drop_derived(connection: Raw, session_id: int) -> None:
+    """Drop everything derived from a session's bytes."""
+    first, end = schema.first_id(session_id), schema.first_id(session_id + 1)
+    for table, key in schema.BY_RECORD:
+        connection.execute(f"DELETE FROM {table.name} WHERE {key} >= ? AND {key} < ?", (first, end))
+    for table in schema.BY_SESSION:
+        connection.execute(f"DELETE FROM {table.name} WHERE session = ?", (session_id,))
 
 
 def count_runs(connection: Raw, session_id: int) -> int:

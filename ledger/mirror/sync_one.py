@@ -14,7 +14,6 @@ from ledger.log.jsontext import decode
 from ledger.log.rule import rules_on
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import foldtext, side_rows, store
-from ledger.mirror.derive import drop_derived
 from ledger.mirror.ingest import Ingestion, SyncOutcome
 from ledger.mirror.prefetch import Prefetched
 from ledger.mirror.raw import Raw, driver
@@ -217,7 +216,7 @@ def _load(
         session = store.add(raw, path)
     else:
         session = store.blank(known.id, known.key, **store.placed(raw, path, known.id))
-        drop_derived(raw, known.id)
+        store.drop_derived(raw, known.id)
         raw.execute("DELETE FROM block WHERE session = ?", (known.id,))
     session = session._replace(run_json=reader.run_json)
     ingestion = Ingestion(raw, file, reader, session, quarantine=options.quarantine, prefetched=prefetched)
@@ -232,9 +231,8 @@ def _grow(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _O
     """Mirror what was appended to a log, after its mirrored prefix was found unchanged."""
     dialect = by_name(known.dialect)
     reader = Reader(dialect, foldtext.load(known.fold, dialect.folding, _config(known)))
-    at_end = [rule.code for rule in rules_on("end", dialect.subjects)]
-    marks = ",".join("?" * len(at_end))
-    raw.execute(f"DELETE FROM diagnostic WHERE session = ? AND code IN ({marks})", (known.id, *at_end))
+    for rule in rules_on("end", dialect.subjects):  # where the log ended, it goes on
+        raw.execute("DELETE FROM diagnostic WHERE session = ? AND code = ?", (known.id, rule.code))
     session = known._replace(**store.placed(raw, path, known.id))
     errors, _ = store.count_errors(raw, known.id)
     return Ingestion(raw, file, reader, session, quarantine=options.quarantine, errors=errors).go("grown", None)
@@ -242,9 +240,10 @@ def _grow(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _O
 
 def _config(known: StoredSession) -> dict[str, Any] | None:
     """Read the run.json that was mirrored with a log, if it is sound."""
-    if known.run_json is None:
+    dialect = by_name(known.dialect)
+    if known.run_json is None or dialect.run_json is None:
         return None
-    judge = Reader(by_name(known.dialect))
+    judge = Reader(dialect)
     value = decode(known.run_json.replace(b"\n", b" ")).value
     if isinstance(value, dict):
         judge.configure(value, known.run_json)
@@ -258,7 +257,7 @@ def ingest_stored(raw: Raw, known: StoredSession) -> None:
         reader, undecided = open_reader(file, known.dialect, known.run_json)
         if known.pending_bytes:  # the log goes on, so its end is not judged
             reader.torn, undecided = True, None
-        drop_derived(raw, known.id)
+        store.drop_derived(raw, known.id)
         fresh = known._replace(size=0, lines=0, tail_size=0)
         Ingestion(raw, file, reader, fresh, quarantine=True, store_blocks=False).go("rebuilt", undecided)
         raw.execute("UPDATE session SET quarantined = ?, synced_ms = ?, pending_bytes = ?, gone = ? WHERE id = ?",

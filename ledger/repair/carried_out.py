@@ -1,14 +1,16 @@
 """A plan's items carried out on a log in memory, and the result judged before anything is written."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ledger.log.diagnostics import Diagnostic, Severity
+from ledger.reading.accepted import Acceptance, Key
 from ledger.repair.edits import Lineage, apply_edits, fitting
 from ledger.repair.fixer import Options
 from ledger.repair.log_text import Text
 from ledger.repair.plan import Item, propose
+from ledger.repair.repairs_made import sha256
 
 _ROUNDS = 50
 _ABOUT_THE_WHOLE = frozenset(("S400", "S401", "E354", "E355"))
@@ -113,3 +115,20 @@ def _key(one: Diagnostic, line: int) -> tuple[str, int, str | None]:
 
 def _errors(text: Text) -> int:
     return sum(one.severity is Severity.ERROR for one in text.diagnostics)
+
+
+def ended_decisions(decisions: Mapping[Key, Acceptance], outcome: FixedLog) -> list[Diagnostic]:
+    """Give the findings that these decisions were about before a repair, and are not any more.
+
+    Each decision is bound to the content of a line.
+    """
+    before = _standing(decisions, outcome.before)
+    still = _standing(decisions, outcome.text)
+    return [one for key, one in before.items() if key not in still]
+
+
+def _standing(decisions: Mapping[Key, Acceptance], text: Text) -> dict[Key, Diagnostic]:
+    codes = {key.code for key in decisions}
+    asked = (one for one in text.diagnostics if one.code in codes and one.source is None)
+    found = {Key(one.code, None, sha256(text.line(one.line) if one.line else text.data)): one for one in asked}
+    return {key: one for key, one in found.items() if key in decisions}

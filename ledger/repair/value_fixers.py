@@ -7,10 +7,10 @@ from typing import Any
 from ledger.dialects import by_name
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.events import Runs
+from ledger.log.json_places import Member, members, own_members
 from ledger.log.jsontext import decode, dump
 from ledger.repair.edits import apply_edits
 from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, proposed
-from ledger.repair.json_spans import Member, members, own_members
 from ledger.repair.log_text import Text, record_of
 
 _CONSTANTS = (b"NaN", b"Infinity", b"-Infinity")

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.log.source import find_logs, run_json_of
+from ledger.log.source import run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location, show
 from ledger.mirror.raw import driver
 from ledger.mirror.store import StoredSession
+from ledger.reading.discovery import find_logs
 from ledger.serve.fingerprint import id_of, mirror_fingerprint
 from ledger.telling.findings import counted
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
 from ledger.log.file_layout import AUTO, FLAT, FileLayout
-from ledger.log.source import check_kind, session_log
-from ledger.session.layouts import layout_of, owned_layouts, project_folder
+from ledger.log.source import check_kind
+from ledger.reading.discovery import owned_layouts, session_log
+from ledger.session.layouts import layout_of, project_folder
 from ledger.session.settings import Settings, find
 
 SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.reading.discovery import owned_layouts
 
 
 def layout_of(log: Path) -> FileLayout:
@@ -17,10 +18,3 @@ def project_folder(log: Path) -> Path:
     folder = log.absolute().parent
     own = folder.name == AUTO.folder or any(folder.name == layout.folder for layout in owned_layouts())
     return folder.parent if own else folder
-
-
-def owned_layouts() -> list[FileLayout]:
-    """List the layouts that a protocol has to itself."""
-    from ledger.dialects import DIALECTS  # with all that reads records, which who only looks for a log does without
-
-    return [dialect.layout for dialect in DIALECTS if dialect.layout is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.base.numbers import Number, compare, is_number, text
+from ledger.base.numbers import text
 from ledger.dialects import policy_of
 from ledger.dialects.words import TimeLimits
 from ledger.fold.segment import Segment
@@ -44,16 +44,6 @@ def rules(session: Session, history: History, noted: OtherRecords) -> Iterator[s
         yield f"Every run states the secondary metrics {names}; if one cannot be had, its asi says why."
 
 
-def threshold(segment: Segment) -> Number | None:
-    """Give the percent by which a run must beat the best; None where any gain counts."""
-    found: Number | None = None
-    for key in ("min_effect_size_pct", "noise_floor_pct"):
-        value: Any = segment.settings.get(key)
-        if is_number(value) and compare(value, 0) > 0 and (found is None or compare(value, found) > 0):
-            found = value
-    return found
-
-
 def streak_advice(streak: int, ideas: str) -> str:
     """Say what a streak of failed runs asks for; empty where it asks for nothing. `ideas` names the ideas file."""
     if streak > WALL:
@@ -78,8 +68,8 @@ def _better(history: History, segment: Segment) -> str:
     known, which = policy.to_beat(history.state), policy.words.to_beat
     than = f"the {which}" if known is None else f"the {which}, {text(known)}"
     side = f"strictly {segment.direction}" if segment.direction else "strictly better"
-    least = threshold(segment)
-    by = "" if least is None else f", by at least {text(least)}% (min_effect_size_pct and noise_floor_pct)"
+    least = policy.least_gain(segment)
+    by = "" if least is None else f", by at least {text(least)}% ({' and '.join(policy.thresholds)})"
     said = f"A run is better if {verbatim(segment.metric_name or 'the metric')} is {side} than {than}{by}."
     if "keep_equal" in policy.lacks:
         return f"{said} Equal or worse is discarded."

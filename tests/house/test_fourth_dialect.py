@@ -1,4 +1,4 @@
-"""A fourth dialect touches one folder, one tuple and its samples: a toy one is read, mirrored, proved and told of."""
+"""A fourth dialect touches one folder, one tuple and its samples: a toy one is read, mirrored, looped and told of."""
 
 import json
 import subprocess
@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import ROOT, Result, environment
+from tests.support.project import IDENTITY, Project, bare
 
 SAMPLE = ROOT / "tests" / "support" / "toy_dialect" / "sample.jsonl"
 
 
-def toy(folder: Path, *arguments: object) -> Result:
+def toy(folder: Path, *arguments: object, home: Path | None = None) -> Result:
     """Run a command of the program whose registry has the toy dialect as well."""
-    env = environment(folder)
+    env = {**environment(home or folder), **IDENTITY}
     env["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.toy_dialect", *map(str, arguments)],
@@ -85,6 +86,15 @@ def test_verdict_and_status_judge_it_by_its_own_rules(log: Path) -> None:
     assert "seconds" in status.out
 
 
+def test_its_logs_are_found_by_their_place(log: Path) -> None:
+    folder = log.parent
+    (folder / "ring").mkdir()
+    log.rename(folder / "ring" / "bouts.jsonl")
+    for arguments in (["."], []):
+        logs = json.loads(toy(folder, "check", *arguments, "--format", "json").out)["logs"]
+        assert [Path(one["path"]).parent.name for one in logs] == ["ring"]
+
+
 def test_a_command_can_be_told_that_a_log_speaks_it(log: Path) -> None:
     assert toy(log.parent, "check", log, "--dialect", "toy").code == 0
 
@@ -97,3 +107,72 @@ def test_without_the_tuple_nobody_knows_it(log: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert b"S400" in done.stdout
+
+
+class Ring:
+    """Hold a project whose session speaks it, and run the commands there."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def toy(self, *arguments: object) -> Result:
+        return toy(self.project.folder, *arguments, home=self.project.home)
+
+    def records(self) -> list[tuple[object, ...]]:
+        """Give what each record says, but for its time."""
+        keys = ("what", "no", "took", "came", "tried", "why")
+        return [tuple(record[key] for key in keys if key in record) for record in self.project.records()]
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Ring:
+    one = Ring(bare(tmp_path / "work"))
+    done = one.toy(
+        "init", "speed", "--metric", "total_ms", "--direction", "lower", "--dialect", "toy", "--max-iterations", 4,
+        "--command", "bash bench.sh", "--scope", "src", "--git",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "The trainer decides" in (one.project.folder / ".auto" / "prompt.md").read_text()
+    return one
+
+
+def test_runs_are_made_logged_and_told_of_in_it(ring: Ring) -> None:
+    one = ring.project
+    one.write(90)
+    assert ring.toy("run", "--description", "shorter").code == 0
+    one.write(95)
+    assert ring.toy("run", "--description", "longer", "--keep-equal", "why not").code == 2
+    assert ring.toy("run", "--description", "longer").out == "Run #3: discard | total_ms: 95 (-5.0%)\n"
+    assert one.number() == "90"
+    assert ring.toy("log", "--metric", "80", "--status", "measured", "--description", "x").code == 2
+    assert ring.toy("decide", "3", "keep", "--reason", "x").code == 2
+    assert ring.toy("mark", "wall").err == "ledger: a bell says that it is done\n"
+    brief = ring.toy("brief")
+    assert (brief.code, brief.err) == (0, "")
+    for said in ("than the best bout, 90", "make the run a lost bout", "3 of 4 made", "2 keep, 1 discard"):
+        assert said in brief.out
+    assert "--keep-equal" not in brief.out
+    assert ring.toy("log", "--metric", "80", "--status", "crash", "--description", "fell").code == 0
+    assert "Ring the bell." in ring.toy("brief").out
+    assert ring.toy("archive").err.endswith("is archived: ring the bell first\n")
+    assert ring.toy("cancel").code == 0
+    assert ring.toy("run", "--description", "more").err == "ledger: the bell rang\n"
+    assert ring.records() == [
+        ("card",), ("bout", 1, 100, "won", "baseline"), ("bout", 2, 90, "won", "shorter"),
+        ("bout", 3, 95, "lost", "longer"), ("bout", 4, 0, "fell", "fell"), ("bell", "cancelled"),
+    ]  # fmt: skip
+    assert ring.toy("check").code == 0
+    assert ring.toy("archive").code == 0
+
+
+def test_a_loop_goes_by_it(ring: Ring) -> None:
+    agent = (
+        'n=$(cat src/number.txt); echo $((n - 1)) > src/number.txt; echo \'{"description": "less"}\' > "$LEDGER_NOTE"'
+    )
+    done = ring.toy("loop", "--agent", agent)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Status: DONE (max_iterations)"), done.err
+    assert ring.records() == [
+        ("card",), ("bout", 1, 100, "won", "baseline"),
+        *(("bout", number, 101 - number, "won", "less") for number in (2, 3, 4)), ("bell", "max_iterations"),
+    ]  # fmt: skip
+    assert ring.toy("loop", "--agent", agent, "--resume").err == "ledger: the bell rang\n"

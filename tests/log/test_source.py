@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.log import source
-from ledger.log.source import BLOCK_BYTES, LogFile, find_logs, open_log, read_small, session_log
+from ledger.log.source import BLOCK_BYTES, LogFile, open_log, read_small
+from ledger.reading.discovery import find_logs, session_log
 from ledger.reading.whole_log import read_log
 
 DATA = b"first\nsecond\nthird\n"

@@ -196,7 +196,7 @@ def test_a_record_that_both_have_behind_the_fork_stands_once(tmp_path: Path) -> 
     ours = START + lines(at(3, 5), at(4, 10, description="same"))
     theirs = START + lines(at(3, 10, description="same"))
     done = merged(tmp_path, ours, theirs)
-    assert done.data == ours and done.twins == 1
+    assert done.data == ours and done.in_both == 1
     assert merged(tmp_path, theirs, ours).data == ours
 
 
@@ -206,7 +206,7 @@ def test_both_may_grow_behind_what_one_took_from_the_other(tmp_path: Path) -> No
     assert runs(both)[2:] == [(3, "idea 3"), (4, "idea 3"), (5, "idea 4")] and both.count(b'"hook"') == 3
     more = merged(tmp_path, both + lines(HOOK, at(6, 60), HOOK), theirs + lines(HOOK, at(5, 50), HOOK, HOOK))
     assert [number for number, _ in runs(more.data)] == [1, 2, 3, 4, 5, 6, 7]
-    assert more.data.count(b'"hook"') == 7 and more.twins == 4
+    assert more.data.count(b'"hook"') == 7 and more.in_both == 4
 
 
 def test_segments_that_both_have_grow_together(tmp_path: Path) -> None:

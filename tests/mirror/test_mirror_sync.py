@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -469,7 +470,7 @@ def test_verify_finds_a_value_that_is_not_the_log_s(mirror: Mirror, log: Path, c
 )
 def test_verify_finds_bytes_that_are_not_the_log_s(mirror: Mirror, log: Path, change: str) -> None:
     assert said(mirror, log, SOUND)[0] == "new"
-    mirror.raw.execute(change)
+    mirror.raw.execute(change if isinstance(mirror.raw, sqlite3.Connection) else change.replace("BLOB", "bytea"))
     assert not mirror.verify(log).bytes_ok
     log.unlink()
     assert not mirror.verify(log).bytes_ok

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ledger.log.source import find_logs
 from ledger.mirror import rederived, schema, store
+from ledger.reading.discovery import find_logs
 from tests.support import cli, deciding
 from tests.support.mirroring import Mirror, mirror_at, plain
 

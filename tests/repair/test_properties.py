@@ -16,8 +16,8 @@ from ledger.repair.edits import apply_edits
 from ledger.repair.fixer import Options
 from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan
+from ledger.repair.plan_file import plan_bytes, read_plan
 from ledger.repair.plan_shown import plan_lines
-from ledger.repair.planfile import plan_bytes, read_plan
 from tests.support.damaged import anything
 from tests.support.mirroring import examples
 from tests.support.reading import laid_open

@@ -49,7 +49,7 @@ def test_the_nearest_sound_log_has_none(code: str, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_folder_and_every_folder_a_rule() -> None:
-    assert {folder.name for folder in FOLDERS.iterdir()} == set(RULES)
+    assert {said.parent.name for said in FOLDERS.glob("*/expected.txt")} == set(RULES)
 
 
 def test_codes_and_names_are_unique() -> None:

@@ -42,7 +42,7 @@ class Read(NamedTuple):
 def read(data: bytes, dialect: str | Dialect | None, config: Any = None, block_bytes: int = 64 * 1024) -> Read:
     """Read a log of a known dialect; `config` is a codex log's run.json."""
     reader = Reader(by_name(dialect) if isinstance(dialect, str) else dialect)
-    if config is not None:
+    if config is not None and reader.dialect is not None and reader.dialect.run_json is not None:
         reader.configure(config, json.dumps(config, indent=2).encode())
     with patch.object(source, "BLOCK_BYTES", block_bytes):
         found = [

@@ -21,7 +21,7 @@ from ledger.repair.carried_out import carry_out
 from ledger.repair.fixer import Options
 from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan, safe_items
-from ledger.repair.planfile import plan_bytes, read_plan
+from ledger.repair.plan_file import plan_bytes, read_plan
 from ledger.repair.repairs_made import last_repair
 from ledger.session import settings
 from ledger.telling import findings

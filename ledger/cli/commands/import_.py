@@ -12,7 +12,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
 from ledger.base.paths import canonical
 from ledger.cli.support.output import shown
-from ledger.cli.support.overwriting import check_spare
+from ledger.cli.support.overwriting import check_overwriting
 from ledger.cli.support.rows import moment
 from ledger.cli.support.values import TEXT
 from ledger.fold.segment import STATUSES
@@ -104,7 +104,7 @@ def _check_place(target: Path, path: Path | None, data: bytes) -> None:
     if target.is_dir():
         raise LedgerError(f"{shown(target)} is a folder; name a file in it with -o")
     if not (target.is_file() and target.read_bytes() == data):
-        check_spare(target)
+        check_overwriting(target)
 
 
 def _judged(data: bytes, target: Path | None) -> list[str]:

@@ -1,10 +1,11 @@
 """`merge`: two logs of one session that went apart, made one; by hand, or by git."""
 
+import os
 import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -13,15 +14,21 @@ from ledger.base.files import write_output
 from ledger.base.text import plain
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.output import shown
-from ledger.cli.support.overwriting import check_spare
+from ledger.cli.support.overwriting import check_overwriting
 from ledger.log.source import STDIN, open_log, run_json_of
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
+from ledger.reading import accepted
+from ledger.reading.accepted import Acceptance, Key
 from ledger.reading.side_files import mode_beside
 from ledger.telling import findings
 
+if TYPE_CHECKING:
+    from ledger.loop.git.repository import Git
+
 _LISTED = 12
+_HEAD = "GITHEAD_"
 
 
 @click.command()
@@ -79,10 +86,39 @@ def _driven(ours: str, theirs: str, path: str | None = None) -> tuple[Side, Side
     sides = read_side(Path(ours), "ours", alone=True), read_side(Path(theirs), "theirs", alone=True)
     if path is None or not any(side.said for side in sides):
         return sides
-    from ledger.cli.support.incoming import decisions_on  # asks git, which most merges do without
-
-    known = decisions_on(path)
+    known = _accepted_on_both(path)
     return sides[0].accepting(known), sides[1].accepting(known)
+
+
+def _accepted_on_both(path: str) -> dict[Key, Acceptance]:
+    """Read the decisions on a log, named from the repository's top, which is the current folder for a merge driver.
+
+    Those of our branch stand in the working tree; those of the other are still in its commits. Raises LedgerError for
+    a file of decisions that cannot be read.
+    """
+    from ledger.loop.git.repository import Git  # which most merges do without
+
+    log = Path(path)
+    found = accepted.read(log)
+    git = Git(Path.cwd())
+    for commit in _merged_commits(git):
+        if (data := git.blob(commit, accepted.file_of(log).as_posix())) is not None:
+            found = {**accepted.in_force(accepted.file_of(log), data), **found}
+    return found
+
+
+def _merged_commits(git: "Git") -> Iterator[str]:
+    """Name the commits that are merged, as far as git tells a driver: a merge by its environment, a rebase by a file.
+
+    While it picks a commit it tells nothing.
+    """
+    yield from (name.removeprefix(_HEAD) for name in os.environ if name.startswith(_HEAD))
+    try:
+        tip = git.private() / "rebase-merge" / "orig-head"
+    except LedgerError:  # called by hand, outside of any repository
+        return
+    if tip.is_file():
+        yield tip.read_text("ascii").strip()
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -96,7 +132,7 @@ def _target(output: str | None, sides: tuple[Side, Side]) -> Path | None:
     if output is None or output == STDIN:
         return None
     target = Path(output)
-    check_spare(target, sides[0].path)
+    check_overwriting(target, sides[0].path)
     for side in sides:
         for kept in (side.path, run_json_of(side.path)):
             if target.exists() and kept.exists() and target.samefile(kept):
@@ -142,8 +178,8 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
             f"warning: {one.code} was accepted of line {one.line} of {sides[one.log].name}, which is another one now,"
         )
         yield f"{said} line {one.now}; see ledger check, and accept it again"
-    if merged.twins:
-        count = findings.counted(merged.twins, "record")
+    if merged.in_both:
+        count = findings.counted(merged.in_both, "record")
         yield f"{count} behind the common beginning in both logs, and once in the merged one"
     if merged.lost:
         count = findings.counted(merged.lost, "record")

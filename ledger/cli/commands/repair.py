@@ -15,17 +15,16 @@ from ledger.cli.support.item_choice import WAYS, pick
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import db_option, dialect_option
 from ledger.cli.support.output import heard, shown, stdout_text
-from ledger.cli.support.overwriting import check_spare
+from ledger.cli.support.overwriting import check_overwriting
 from ledger.log.source import STDIN
 from ledger.reading import accepted
 from ledger.reading.side_files import mode_beside
 from ledger.repair import apply, plan_shown
-from ledger.repair.carried_out import FixedLog
-from ledger.repair.ended_decisions import ended
+from ledger.repair.carried_out import FixedLog, ended_decisions
 from ledger.repair.fixer import Options
 from ledger.repair.log_text import Text
 from ledger.repair.plan import Item, RepairPlan, foreign, has_numbers, make_plan, safe_items, select
-from ledger.repair.planfile import plan_bytes, read_plan
+from ledger.repair.plan_file import plan_bytes, read_plan
 from ledger.repair.repairs_made import backup_of
 from ledger.telling import findings
 
@@ -154,7 +153,7 @@ def _show(path: Path, text: Text, plan: RepairPlan, plan_file: str | None) -> No
         elif plan_file is not None:
             if canonical(Path(plan_file)) == path:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
-            check_spare(Path(plan_file))
+            check_overwriting(Path(plan_file))
             write_output(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
             count = findings.counted(len(plan.items), "item")
             verb = "is" if len(plan.items) == 1 else "are"
@@ -185,7 +184,7 @@ def _repair(
     backup = shown(backup_of(path, outcome.before.data))
     with heard():
         click.echo(f"repaired {shown(path)}: {findings.counted(len(outcome.done), 'item')}; the original is {backup}")
-    for one in ended(accepted.read(path), outcome):
+    for one in ended_decisions(accepted.read(path), outcome):
         click.echo(
             f"warning: {one.code} was accepted of line {one.line}, which is another one now; see ledger check", err=True
         )
@@ -206,7 +205,7 @@ def _elsewhere(path: Path, plan: RepairPlan, items: list[Item], dialect: str | N
     elif canonical(Path(output)) == path:
         raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
     else:
-        check_spare(Path(output), path)
+        check_overwriting(Path(output), path)
         write_output(Path(output), lambda file: file.write(outcome.text.data), mode_beside(path))
         click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
     return _status(path, outcome.text)

@@ -88,7 +88,7 @@ def _write(target: Path | None, make: Callable[[], tuple[Data, list[Path]]]) -> 
         sys.stdout.buffer.writelines(render(data))
         sys.stdout.buffer.flush()
     else:
-        _spare(target, sources)
+        _check_place(target, sources)
         write_output(target, partial(_put, data, render))
     if data.get("log", {}).get("ok", True):
         return 0
@@ -100,7 +100,7 @@ def _put(data: Data, render: Callable[[Data], Iterator[bytes]], file: IO[bytes])
     file.writelines(render(data))
 
 
-def _spare(target: Path, sources: list[Path]) -> None:
+def _check_place(target: Path, sources: list[Path]) -> None:
     """Raise LedgerError if the page would replace a log or a mirror."""
     place = canonical(target)
     if place.suffix == ".jsonl" or place.name == "run.json" or place in map(canonical, sources) or _is_database(place):

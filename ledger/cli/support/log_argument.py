@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.log.source import find_logs
+from ledger.reading.discovery import find_logs
 from ledger.session.files import Session, here, log_here, of_log
 
 

@@ -8,13 +8,14 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.dialects import by_name
-from ledger.log.source import find_logs
+from ledger.dialects import by_name, names
+from ledger.log.source import run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader, open_writer
 from ledger.mirror.location import Location, mirror_location, show
 from ledger.mirror.raw import Raw, driver
 from ledger.mirror.sync_one import sync_log
+from ledger.reading.discovery import find_logs
 from ledger.session.files import log_here
 
 
@@ -105,9 +106,9 @@ def kept_files(raw: Raw, mirror: Location) -> dict[object, str]:
             continue
         if not session.missing:
             files[session.file] = "a mirrored log"
-        config = by_name(session.dialect).loop().config_name if session.dialect else ""
-        if config and (beside := session.file.with_name(config)).exists():
-            files[beside] = f"the {config} of a mirrored log"
+        configured = session.dialect in names() and by_name(session.dialect).run_json is not None
+        if configured and (beside := run_json_of(session.file)).exists():
+            files[beside] = "the run.json of a mirrored log"
     return {mark: what for file, what in files.items() for mark in marks_of(file)}
 
 

@@ -11,7 +11,7 @@ _DATABASE = b"SQLite format 3\0"
 _HEAD = 1 << 16
 
 
-def check_spare(target: Path, source: Path | None = None) -> None:
+def check_overwriting(target: Path, source: Path | None = None) -> None:
     """Raise LedgerError if a file is too good to be replaced; a log that begins as `source` does may be."""
     place = canonical(target)
     if not place.is_file():

@@ -163,14 +163,10 @@ def _shapes(
     column: Callable[[str], Sequence[Any]], keys: list[tuple[str, ...]], layouts: Mapping[Any, Any], time_shape: int
 ) -> list[int]:
     """Give each record's shape: its layout's, corrected for the keys that are null."""
-    alike = len(layouts) == 1
-    shapes = [layouts[keys[0]][0] | time_shape] * len(keys) if alike else [layouts[own][0] | time_shape for own in keys]
+    shapes = [layouts[own][0] | time_shape for own in keys]
     for key, bit, wrong in _NULL_BITS:
         values = column(key)
-        nulls = values.count(None)
-        if alike and nulls == len(keys):
-            shapes = [shapes[0] & ~wrong | bit] * len(keys) if key in keys[0] else shapes
-        elif nulls:
+        if None in values:
             shapes = [
                 shape & ~wrong | bit if value is None and key in own else shape
                 for shape, value, own in zip(shapes, values, keys, strict=True)

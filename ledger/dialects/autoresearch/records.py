@@ -48,6 +48,9 @@ HOOK = Kind("hook", subjects=("record",), fields=(
     Field("timed_out", "boolean", "required"),
 ))  # fmt: skip
 
+KINDS = (CONFIG, RUN, STATUS, HOOK)
+"""Every kind of record that the protocol has, as it is documented."""
+
 _KINDS = {"config": CONFIG, "run": RUN, "result": RUN, "status": STATUS, "hook": HOOK}
 
 

@@ -39,5 +39,5 @@ DIALECT = Dialect(
     events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
     strict=True,
     run_json=RunJson(records.RUN_JSON, records.header),
-    layout=FileLayout("codex", "autoresearch-results/events.jsonl", ".auto/hooks", owner="codex", config="run.json"),
+    layout=FileLayout("codex", "autoresearch-results/events.jsonl", ".auto/hooks", owner="codex", configured=True),
 )

@@ -27,7 +27,6 @@ class CodexPolicy(Policy):
     outcomes = ("keep", "discard")
     errors = ()
     has_events = True
-    config_name = "run.json"
     needs = ("command", "target", "scope")
     keeps = frozenset(("target", "max_iterations", "scope"))
     plain_scope = True

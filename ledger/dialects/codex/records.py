@@ -83,7 +83,9 @@ _KINDS = {
     for name, fields in _FIELDS.items()
 }
 LIFECYCLE = tuple(name for name in _KINDS if name not in _TRIALS)
-EVENTS = tuple(_KINDS.values())
+KINDS = (RUN_JSON, *_KINDS.values())
+"""Every kind of record that the protocol has, as it is documented."""
+
 UNKNOWN_EVENT = Kind("unknown", (Field("event", "text", "required"),))
 
 

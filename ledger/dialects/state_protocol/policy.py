@@ -3,6 +3,7 @@
 from ledger.base.errors import LedgerError
 from ledger.dialects.policy import Policy
 from ledger.dialects.state_protocol import writing
+from ledger.dialects.state_protocol.records import THRESHOLDS
 from ledger.dialects.state_protocol.words import StateProtocolWords
 from ledger.dialects.writing import RESULT_STATUSES, Record, RunOutcome, SessionPlan
 from ledger.fold.state import State
@@ -18,6 +19,7 @@ class StateProtocolPolicy(Policy):
     errors = ("crash",)
     has_decisions = True
     keeps = frozenset(("max_iterations", "max_minutes", "min_effect", "noise_floor", "scope", "off_limits"))
+    thresholds = THRESHOLDS
     scope_key, off_limits_key = "files_in_scope", "off_limits"
 
     def concluded(self, state: State) -> str | None:

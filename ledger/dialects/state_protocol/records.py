@@ -10,7 +10,8 @@ from ledger.log.events import Decision, Event, Header, Place, Run, Runs, Shape
 from ledger.log.jsontext import dump, load
 
 ACTIONS = ("keep", "discard", "baseline", "stop")
-SETTINGS = ("min_effect_size_pct", "noise_floor_pct", "max_runs", "max_minutes")
+THRESHOLDS = ("min_effect_size_pct", "noise_floor_pct")
+SETTINGS = (*THRESHOLDS, "max_runs", "max_minutes")
 
 CONFIG = Kind("config", (
     Field("schema_version", "integer", "required", choices=(1,)),
@@ -43,6 +44,9 @@ DECISION = Kind("decision", subjects=("record", "state-protocol:decision", "deci
     Field("reason", "text", "required", filled=True),
     Field("timestamp", "time", "required"),
 ))  # fmt: skip
+
+KINDS = (CONFIG, RESULT, DECISION)
+"""Every kind of record that the protocol has, as it is documented."""
 
 _KINDS = {"config": CONFIG, "result": RESULT, "decision": DECISION}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ledger.base.numbers import compare, decimal
+from ledger.dialects.state_protocol.records import THRESHOLDS
 from ledger.fold.confidence import median
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity
@@ -12,7 +13,6 @@ from ledger.log.rule import rule
 
 Findings = Iterator[Finding]
 Record = Mapping[str, Any]
-_THRESHOLDS = ("min_effect_size_pct", "noise_floor_pct")
 
 
 @rule("E301", "median-differs-from-samples", Severity.WARNING, "event", "state-protocol:run")
@@ -56,7 +56,7 @@ def keep_below_threshold(decision: Decision, before: State, record: Record) -> F
     segment = before.segment
     if decision.action != "keep" or result is None or segment is None or result.segment != segment.ordinal:
         return
-    limits = {key: segment.settings[key] for key in _THRESHOLDS if key in segment.settings}
+    limits = {key: segment.settings[key] for key in THRESHOLDS if key in segment.settings}
     if not limits or segment.lost_run or segment.lost_header:
         return
     best = before.best_kept(segment.ordinal, decision.run)

@@ -10,14 +10,16 @@ from ledger.fold.segment import Segment
 from ledger.loop.iteration.journal import Wishes
 from ledger.loop.measuring.measurement import Checked, Measurement
 
-THRESHOLDS = ("min_effect_size_pct", "noise_floor_pct")
-
 
 class Rival(NamedTuple):
-    """Hold what a run has to beat: the best kept metric, None where nothing was kept, and that run's other metrics."""
+    """Hold what a run has to beat: the best kept metric, None where nothing was kept, and that run's other metrics.
+
+    `least_gain` is in percent of that metric, None where any gain counts.
+    """
 
     metric: Number | None
     metrics: Mapping[str, Any]
+    least_gain: Number | None = None
 
 
 def decide(segment: Segment, rival: Rival, wishes: Wishes, measured: Measurement, checked: Checked) -> RunOutcome:
@@ -50,12 +52,11 @@ def _compare(segment: Segment, rival: Rival, wishes: Wishes, measured: Measureme
         return ("keep", wishes.keep_equal) if wishes.keep_equal else ("discard", f"equal to the best, {text(best)}")
     if segment.direction is None or not better(metric, best, segment.direction):
         return "discard", f"{text(metric)} is worse than the best, {text(best)}"
-    return _by_threshold(segment, metric, best)
+    return _by_gain(metric, best, decimal(rival.least_gain or 0))
 
 
-def _by_threshold(segment: Segment, metric: Number, best: Number) -> tuple[str, str]:
-    """Hold an improvement against the session's thresholds, in percent of the best so far."""
-    least = max((decimal(segment.settings.get(name, 0)) for name in THRESHOLDS), default=Decimal(0))
+def _by_gain(metric: Number, best: Number, least: Decimal) -> tuple[str, str]:
+    """Hold an improvement against the least that counts, in percent of the best so far."""
     if not decimal(best):
         return "keep", f"better than the best, {text(best)}"
     gain = abs(decimal(metric) - decimal(best)) / abs(decimal(best)) * 100

@@ -195,7 +195,8 @@ def _rival(history: History) -> Rival:
     run = next((run for run in history.runs() if run.run == segment.best_run), None)
     record = decode(history.line(run)).value if run else None
     metrics = record.get("metrics") if isinstance(record, dict) else None
-    return Rival(policy_of(state).to_beat(state), metrics if isinstance(metrics, dict) else {})
+    policy = policy_of(state)
+    return Rival(policy.to_beat(state), metrics if isinstance(metrics, dict) else {}, policy.least_gain(segment))
 
 
 def tidy(step: Step, entry: Journal) -> None:

@@ -1,4 +1,4 @@
-"""The ground that an iteration stands on: the repository, the branch, who commits, what may have changed."""
+"""The preconditions of an iteration: the repository, the branch, who commits, what may have changed."""
 
 import shutil
 from collections.abc import Set
@@ -61,14 +61,13 @@ def check_repository(session: Session, history: History, git: Git) -> None:
 
 def check_place(state: State, git: Git) -> None:
     """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
-    policy = policy_of(state)
-    if (bound := policy.binding(state)) is None:
+    if (bound := policy_of(state).binding(state)) is None:
         return
-    named, top, branch = policy.config_name, git.top(), git.branch()
+    top, branch = git.top(), git.branch()
     if top is None or top.resolve() != Path(str(bound.repo)).resolve():
-        raise LedgerError(f"{named} is about the repository {bound.repo}, this is {top or 'none'}")
+        raise LedgerError(f"run.json is about the repository {bound.repo}, this is {top or 'none'}")
     if branch != bound.branch:
-        raise LedgerError(f"{named} is about branch {bound.branch}, this is {branch or 'a detached HEAD'}")
+        raise LedgerError(f"run.json is about branch {bound.branch}, this is {branch or 'a detached HEAD'}")
 
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:

@@ -37,7 +37,7 @@ class Before(NamedTuple):
 
 def note(session: Session, history: History, git: Git) -> Before:
     """Note how things stand."""
-    config = read_small(run_json_of(session.log)) if session.layout.config else None
+    config = read_small(run_json_of(session.log)) if session.layout.configured else None
     hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
     named = [
         *map(session.file, _BESIDE),

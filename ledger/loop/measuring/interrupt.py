@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
 FORCE = 2.0
 """Seconds after which one more interrupt is obeyed wherever it comes: something hangs, such as a hook of git's."""
 
@@ -90,14 +88,13 @@ def prompt() -> Iterator[None]:
 
 @contextmanager
 def _hearing(hear: Callable[[Wish], object]) -> Iterator[Wish]:
-    """Hear the signals, but a hang-up that is ignored already, as nohup does."""
+    """Hear the signals, and in the end leave each to whom it was left before."""
     woken, waking = socket.socketpair()
     with woken, waking:
         for end in (woken, waking):
             end.setblocking(False)
         wish = Wish(woken)
-        heard = [number for number in SIGNALS if number != getattr(signal, "SIGHUP", None) or not _is_ignored(number)]
-        before = {number: signal.signal(number, lambda *_: hear(wish)) for number in heard}
+        before = {number: signal.signal(number, lambda *_: hear(wish)) for number in list_signals()}
         descriptor = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         _wishes.append(wish)
         try:
@@ -109,7 +106,3 @@ def _hearing(hear: Callable[[Wish], object]) -> Iterator[Wish]:
                 signal.signal(number, handler)
             if wish.urgent is not None:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # it was obeyed: who presses on must not cut the end short
-
-
-def _is_ignored(number: int) -> bool:
-    return signal.getsignal(number) == signal.SIG_IGN

@@ -17,7 +17,7 @@ from ledger.base.text import near
 from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.log.file_layout import AUTO, FLAT
-from ledger.log.source import read_small
+from ledger.log.source import read_small, run_json_of
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
@@ -64,9 +64,9 @@ def _shelf(session: Session) -> Path:
 
 
 def _name(session: Session, state: State, now_ms: int) -> str:
-    if not session.layout.config:
+    if not session.layout.configured:
         return f"{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}-{slug(state.current().name or '')}"
-    run_id = str((state.replay.config or {}).get("run_id"))
+    run_id = str((policy_of(state).config(state) or {}).get("run_id"))
     return run_id if _RUN_ID.fullmatch(run_id) else slug(run_id)
 
 
@@ -96,8 +96,8 @@ def _move(session: Session, place: Path) -> None:
 
 def _needed(session: Session) -> Iterator[Path]:
     """Name what the log would not be sound without, so that it is there as long as the log is."""
-    if session.layout.config:
-        yield session.log.with_name(session.layout.config)
+    if session.layout.configured:
+        yield run_json_of(session.log)
     yield file_of(session.log)
 
 

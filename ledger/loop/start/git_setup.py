@@ -82,8 +82,8 @@ class Repository(NamedTuple):
         return self.session.folder / ".gitignore"
 
     def _harness(self) -> list[Path]:
-        if self.session.layout.config:
-            return []  # its commands are in there
+        if self.session.layout.configured:
+            return []  # its commands are in run.json
         return [path for name in ("measure", "checks") if (path := self.session.file(name)).exists()]
 
     def branch_off(self, name: str, now_ms: int, made: Made, *, dry: bool) -> None:

@@ -5,6 +5,7 @@ from ledger.dialects.policy import Policy
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Header, Marker
+from ledger.log.file_layout import FileLayout
 from tests.support.toy_dialect import records, rules
 
 
@@ -32,4 +33,5 @@ DIALECT = Dialect(
     Folding("toy"),
     subjects=("any", "closed", rules.OWN),
     events={"config": Header, "status": Marker},
+    layout=FileLayout("toy", "ring/bouts.jsonl", ".auto/hooks", owner="toy"),
 )

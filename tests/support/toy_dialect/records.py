@@ -27,6 +27,8 @@ BOUT = Kind("run", (
 BELL = Kind("status", (_WHAT, Field("why", "text", "required", filled=True)), subjects=(RECORD,))
 UNKNOWN = Kind("unknown", (_WHAT,))
 
+KINDS = (CARD, BOUT, BELL)
+
 _KINDS = {"card": CARD, "bout": BOUT, "bell": BELL}
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.jsontext import BOM, WHITE
+from ledger.repair.damaged_lines import records_behind_torn, whole_objects
 from ledger.repair.fixer import SAFE, UNSAFE, Options, Proposal, fixer, proposed
-from ledger.repair.json_spans import whole_objects
 from ledger.repair.log_text import Text, record_of
-from ledger.repair.torn import records_behind_torn
 
 
 @fixer("L102")

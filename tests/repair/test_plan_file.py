@@ -12,7 +12,7 @@ from ledger.base.errors import LedgerError
 from ledger.repair.fixer import Options
 from ledger.repair.log_text import Text
 from ledger.repair.plan import make_plan
-from ledger.repair.planfile import plan_bytes, read_plan
+from ledger.repair.plan_file import plan_bytes, read_plan
 from tests.support.cli import SOUND, ledger, log
 
 TORN = Text(SOUND + b'{"run":4,"met')

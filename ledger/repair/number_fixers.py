@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from ledger.log.diagnostics import Diagnostic, Edit
 from ledger.log.events import Runs, Unread
+from ledger.log.json_places import own_members
 from ledger.repair.fixer import UNSAFE, Options, Proposal, fixer, proposed
-from ledger.repair.json_spans import own_members
 from ledger.repair.log_text import Text, record_of
 
 

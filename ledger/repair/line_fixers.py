@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from ledger.log.diagnostics import Diagnostic, Edit
+from ledger.log.json_places import Nesting
 from ledger.log.jsontext import WHITE
 from ledger.log.source import MAX_LINE_BYTES
+from ledger.repair.damaged_lines import control_escapes, on_one_line, records_behind_torn, whole_objects
 from ledger.repair.fixer import UNSAFE, Options, Proposal, by_line, fixer, proposed
-from ledger.repair.json_spans import MARK, control_escapes, on_one_line, step, whole_objects
 from ledger.repair.log_text import Text, record_of
-from ledger.repair.torn import records_behind_torn
 
 _MOST_LINES = 1000
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -41,15 +41,15 @@ def _last_line(text: Text, first: int) -> int | None:
     """
     if not text.line(first).startswith(b"{"):
         return None
-    depth, in_string, size = 0, False, 0
+    nesting, size = Nesting(), 0
     for number in range(first, min(first + _MOST_LINES, text.lines + 1)):
         line = text.line(number)
         size += len(line) + 1
         if size > MAX_LINE_BYTES or (number > first and line.startswith((b"{", *_MARKERS))):
             return None
-        for mark in MARK.finditer(line + b"\n"):
-            depth, in_string = step(mark[0], depth, in_string=in_string)
-        if depth <= 0 and not in_string:
+        for _ in nesting.feed(line + b"\n"):
+            pass
+        if nesting.depth <= 0 and not nesting.in_string:
             return number if number > first else None
     return None
 
