@@ -143,7 +143,7 @@ def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
             " commit it, have git ignore it, or take it away"
         )
     entry = _begun(step, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
-    logged = experiment.conduct(step, experiment.shelve(step, entry, beside or []))
+    logged = experiment.conduct(step, experiment.put_away(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):
         raise LedgerError(

@@ -75,13 +75,13 @@ def conduct(step: Step, entry: Journal) -> Appended:
         raise LedgerError(
             f"{error}; what was changed beside it is in {entry.shelf} and comes back with its end"
         ) from None
-    unshelve(step, entry)
+    bring_back(step, entry)
     step.done(logged)
     journal.remove(step.session)
     return logged
 
 
-def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
+def put_away(step: Step, entry: Journal, paths: list[str]) -> Journal:
     """Put files that differ from HEAD away until the iteration is over."""
     if not paths:
         return entry
@@ -90,7 +90,7 @@ def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
     return entry
 
 
-def unshelve(step: Step, entry: Journal) -> None:
+def bring_back(step: Step, entry: Journal) -> None:
     """Bring the files back that were put away, but for what measuring makes and what was changed again since."""
     if entry.shelf is None:
         return
@@ -100,7 +100,7 @@ def unshelve(step: Step, entry: Journal) -> None:
             f"changed again since it was put away, and left so ({entry.shelf} has it):"
             f" {preconditions.listed(sorted(newer))}"
         )
-    made = preconditions.leavings(step.session, step.git)
+    made = preconditions.made_by_measuring(step.session, step.git)
     back = [path for path in entry.shelved if path not in newer and path not in made]
     step.git.restore(entry.shelf, back)
     if back:
@@ -205,7 +205,7 @@ def tidy(step: Step, entry: Journal) -> None:
         return
     made = step.git.untracked().difference(entry.before)
     if made:
-        preconditions.note_leavings(step.session, made)
+        preconditions.note_made(step.session, made)
     if changed := preconditions.changed(step.session, step.git):
         kept = step.git.keep_aside(f"measured-{entry.number}")
         step.git.restore("HEAD", changed)

@@ -72,7 +72,7 @@ def check_place(state: State, git: Git) -> None:
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
     """List what the experiment changed. Raises LedgerError if any of it is out of scope or off limits."""
-    aside = leavings(session, git)
+    aside = made_by_measuring(session, git)
     outside = [path for path in scope.outside(git) if path not in aside]
     if outside:
         raise LedgerError(
@@ -101,18 +101,17 @@ def _is_utf8(name: str) -> bool:
 
 def changed(session: Session, git: Git) -> list[str]:
     """List what differs from HEAD and is neither the session's own nor left by measuring."""
-    aside = leavings(session, git)
+    aside = made_by_measuring(session, git)
     return [path for path in git.changes() if path not in aside]
 
 
-def leavings(session: Session, git: Git) -> set[str]:
-    """Read which files measuring left behind; one that git knows meanwhile is a file like any other."""
-    noted = _noted(session)
-    return noted & git.untracked()
+def made_by_measuring(session: Session, git: Git) -> set[str]:
+    """List the files that measuring left behind; one that git knows meanwhile is a file like any other."""
+    return _noted(session) & git.untracked()
 
 
-def note_leavings(session: Session, files: Set[str]) -> None:
-    """Remember more of them."""
+def note_made(session: Session, files: Set[str]) -> None:
+    """Remember more files that measuring made."""
     put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
 
 

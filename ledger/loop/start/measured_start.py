@@ -120,7 +120,7 @@ def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) 
         what = "HEAD" if git.head() != head else preconditions.listed(changed)
         raise LedgerError(f"the measurement changed {what}: it must leave what is committed as it is")
     if new:
-        preconditions.note_leavings(session, new)
+        preconditions.note_made(session, new)
         made.notes.append(f"the measurement left {preconditions.listed(sorted(new))}: no experiment will commit that")
     return measured.metric, checked.status == "pass"
 
