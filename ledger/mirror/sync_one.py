@@ -231,8 +231,8 @@ def _grow(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _O
     """Mirror what was appended to a log, after its mirrored prefix was found unchanged."""
     dialect = by_name(known.dialect)
     reader = Reader(dialect, foldtext.load(known.fold, dialect.folding, _config(known)))
-    for rule in rules_on("end", dialect.subjects):  # where the log ended, it goes on
-        raw.execute("DELETE FROM diagnostic WHERE session = ? AND code = ?", (known.id, rule.code))
+    at_end = [(known.id, rule.code) for rule in rules_on("end", dialect.subjects)]
+    raw.executemany("DELETE FROM diagnostic WHERE session = ? AND code = ?", at_end)
     session = known._replace(**store.placed(raw, path, known.id))
     errors, _ = store.count_errors(raw, known.id)
     return Ingestion(raw, file, reader, session, quarantine=options.quarantine, errors=errors).go("grown", None)
