@@ -5,7 +5,6 @@ from ledger.dialects.policy import Policy
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Header, Marker
-from ledger.log.file_layout import FileLayout
 from tests.support.toy_dialect import records, rules
 
 
@@ -33,5 +32,4 @@ DIALECT = Dialect(
     Folding("toy"),
     subjects=("any", "closed", rules.OWN),
     events={"config": Header, "status": Marker},
-    layout=FileLayout("toy", "ring/bouts.jsonl", ".auto/hooks", owner="toy"),
 )
