@@ -89,8 +89,8 @@ def _least(columns: Sequence[str], shown: list[int]) -> int:
 
 
 def _cell(column: str, value: Value) -> str:
-    if isinstance(value, float):
-        return _number(value)
+    if isinstance(value, float):  # six significant digits; those before the point stay all
+        return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
     text = plain(text_of(value))
     return near(text) if column == "path" else text
 
@@ -104,8 +104,3 @@ def _cut(column: str, text: str, numeric: bool, limit: int) -> str:
 def _colour(column: str, value: Value) -> str | None:
     colour_of = _COLOURS.get(column)
     return colour_of(value) if colour_of else None
-
-
-def _number(value: float) -> str:
-    """Shorten a float to six significant digits; those before the point stay all."""
-    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"

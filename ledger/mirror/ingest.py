@@ -16,7 +16,7 @@ from ledger.mirror.row_writer import RowWriter, writing
 from ledger.mirror.store import StoredSession
 from ledger.reading import accepted
 from ledger.reading.reader import MOST_ALIKE, TORN, Reader
-from ledger.reading.whole_log import Undecided
+from ledger.reading.whole_log import Undecided, judged
 
 _TORN_TAIL = "L115"
 
@@ -145,8 +145,7 @@ class Ingestion:
         return False
 
     def _outcome(self, status: str, **values: Any) -> SyncOutcome:
-        found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
-        return SyncOutcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
+        return SyncOutcome(self._session.file, status, diagnostics=tuple(judged(None, self._found)), **values)
 
     @property
     def failed(self) -> bool:
