@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.base.numbers import is_number
+from ledger.base.numbers import Number, is_number
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
@@ -124,6 +124,13 @@ class Said(NamedTuple):
     name: str | None
 
 
+class Target(NamedTuple):
+    """Hold the value to reach, and whether it is reached."""
+
+    value: Number
+    met: bool
+
+
 class Dialect(NamedTuple):
     """Bundle what the rest of the program asks of a protocol.
 
@@ -138,7 +145,8 @@ class Dialect(NamedTuple):
     `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
     event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
     in other ways as `spellings` has it, the keys of `placeholders` are 0 in the record of a crash, and `header` makes
-    the record of a lost one from what a person says and the records that are there. `layout` says where its sessions
+    the record of a lost one from what a person says and the records that are there. `target` gives what a session says
+    to reach, None where it says nothing. `layout` says where its sessions
     have their files, None where any place will do that is not another's.
     """
 
@@ -161,6 +169,7 @@ class Dialect(NamedTuple):
     spellings: Mapping[str, str] = MappingProxyType({})
     placeholders: tuple[str, ...] = ()
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
+    target: Callable[[State], Target | None] = lambda _: None
     layout: FileLayout | None = None
 
 

@@ -26,13 +26,6 @@ class Retained(NamedTuple):
     head: str | None
 
 
-class Target(NamedTuple):
-    """Hold the value to reach, and whether it is reached."""
-
-    value: Number
-    met: bool
-
-
 class Policy(ABC):
     """Answer what the loop asks of a protocol: as data, or given the fold.
 
@@ -138,10 +131,6 @@ class Policy(ABC):
 
     def retained(self, state: State) -> Retained | None:
         """Give what the history says to be the state of the work; None where only the kept runs tell it."""
-        return None
-
-    def target(self, state: State) -> Target | None:
-        """Give the target that the session states; None where it states none."""
         return None
 
     def least_gain(self, segment: Segment) -> Number | None:

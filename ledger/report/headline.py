@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledger.base.numbers import better, text
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.base.times import iso
 from ledger.fold.confidence import LIKELY, MARGINAL, word
 from ledger.fold.segment import Segment
@@ -13,7 +13,6 @@ from ledger.log.diagnostics import Severity
 from ledger.report.account import Account
 from ledger.report.segment_spans import SegmentSpan
 from ledger.telling.figures import NOTHING, counted_by, goal, measure, short
-from ledger.telling.findings import counted
 
 _VERDICTS = {
     "continue": ("The loop may go on", "good"),

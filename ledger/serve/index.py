@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import text
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.report.data import log_name
 from ledger.serve.catalog import ServedLog
 from ledger.serve.standings import Standing
 from ledger.telling.figures import NOTHING, short
-from ledger.telling.findings import counted
 
 COLUMNS = (
     ("session", "Session", "name"), ("best", "Best", "number"), ("better", "Better by", "number"),

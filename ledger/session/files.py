@@ -8,7 +8,6 @@ from ledger.base.paths import canonical
 from ledger.log.file_layout import AUTO, FLAT, FileLayout
 from ledger.log.source import check_kind
 from ledger.reading.discovery import owned_layouts, session_log
-from ledger.session.layouts import layout_of, project_folder
 from ledger.session.settings import Settings, find
 
 SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")
@@ -83,6 +82,20 @@ def log_here(folder: Path, settings: Settings | None = None) -> Path:
         if has_log(place):
             return session_log(place)
     return session_log(folder)
+
+
+def layout_of(log: Path) -> FileLayout:
+    """Tell a layout by where the log is and how it is called."""
+    if log.parent.name == AUTO.folder:
+        return AUTO
+    return next((layout for layout in owned_layouts() if log.name == Path(layout.log).name), FLAT)
+
+
+def project_folder(log: Path) -> Path:
+    """Name the folder that a log is about: the one around a layout's own folder, else that which the log is in."""
+    folder = log.absolute().parent
+    own = folder.name == AUTO.folder or any(folder.name == layout.folder for layout in owned_layouts())
+    return folder.parent if own else folder
 
 
 def has_log(folder: Path) -> bool:

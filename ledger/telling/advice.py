@@ -2,6 +2,7 @@
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
+from ledger.base.text import counted
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run
 from ledger.fold.state import State
@@ -9,7 +10,6 @@ from ledger.fold.verdict import WALL, Verdict
 from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.writer import check_open
-from ledger.telling.findings import counted
 
 
 def advice(history: History, session: Session, verdict: Verdict) -> str:

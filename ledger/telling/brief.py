@@ -7,8 +7,9 @@ from typing import Any
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import is_number, text
 from ledger.base.paths import show_path
+from ledger.base.text import counted
 from ledger.base.times import iso
-from ledger.dialects import policy_of
+from ledger.dialects import policy_of, target_of
 from ledger.dialects.writing import next_run
 from ledger.fold.confidence import word
 from ledger.fold.verdict import Verdict
@@ -21,7 +22,6 @@ from ledger.telling import earlier_runs
 from ledger.telling.advice import advice, prompt_name
 from ledger.telling.dashboard import segments_table
 from ledger.telling.figures import NOTHING, baseline, best, counted_by, counts, goal, measure, short
-from ledger.telling.findings import counted
 from ledger.telling.guidance import rules, streak_advice
 from ledger.telling.markdown_text import code, exact, fenced, inline, verbatim
 from ledger.telling.other_records import OtherRecords, other_records
@@ -98,11 +98,10 @@ def _facts(
 
 
 def _retained(history: History) -> Iterator[tuple[str, str]]:
-    state, policy = history.state, policy_of(history.state)
-    if (retained := policy.retained(state)) is not None:
+    if (retained := policy_of(history.state).retained(history.state)) is not None:
         held = NOTHING if retained.metric is None else text(retained.metric)
         yield "retained", f"{held} at head {verbatim(retained.head) if retained.head else NOTHING}"
-    if (target := policy.target(state)) is not None:
+    if (target := target_of(history.state)) is not None:
         yield "target", f"{text(target.value)}, {'met' if target.met else 'not met yet'}"
 
 

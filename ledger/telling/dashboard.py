@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ledger.base.paths import show_path
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.base.times import iso
 from ledger.dialects.writing import next_run
 from ledger.fold.confidence import word
@@ -27,7 +27,6 @@ from ledger.telling.figures import (
     metric,
     short,
 )
-from ledger.telling.findings import counted
 from ledger.telling.markdown_text import inline
 from ledger.telling.other_records import OtherRecords
 

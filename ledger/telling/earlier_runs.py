@@ -6,14 +6,13 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import Number, better
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.base.times import iso
 from ledger.fold.segment import FAILED, KEPT, Segment
 from ledger.log.events import Run
 from ledger.log.jsontext import dump
 from ledger.session.history import History
 from ledger.telling.figures import NOTHING, counted_by, delta, is_best, metric
-from ledger.telling.findings import counted
 from ledger.telling.markdown_text import code, exact, inline, verbatim
 from ledger.telling.other_records import OtherRecords
 from ledger.telling.run_details import asi_of, details

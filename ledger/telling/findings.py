@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import orjson
 
 from ledger.base.paths import canonical, show_path
-from ledger.base.text import near, plain
+from ledger.base.text import counted, near, plain
 from ledger.log.diagnostics import Applicability, Diagnostic, Fix, Severity
 from ledger.log.source import STDIN
 from ledger.reading.whole_log import Log
@@ -81,11 +81,6 @@ def summary(logs: Sequence[Log]) -> str:
     accepted = f", {counts[None]} accepted" if counts[None] else ""
     errors, warnings = (counted(counts[level], level.value) for level in (Severity.ERROR, Severity.WARNING))
     return f"{counted(len(logs), 'log')}, {sound} sound; {errors}, {warnings}, {counts[Severity.INFO]} info{accepted}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Put a count before its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def explain(rule: Rule) -> str:

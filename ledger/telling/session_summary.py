@@ -1,10 +1,9 @@
 """The summary of a session at its end: the goal, the runs, the best, and the table of the segment."""
 
 from ledger.base.numbers import text
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.dialects import policy_of
 from ledger.session.history import History
-from ledger.telling.findings import counted
 from ledger.telling.run_table import segment_table
 
 

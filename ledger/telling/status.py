@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
-from ledger.base.text import cut, near, plain
+from ledger.base.text import counted, cut, near, plain
 from ledger.base.times import iso
-from ledger.dialects import policy_of
+from ledger.dialects import target_of
 from ledger.fold.confidence import word
 from ledger.fold.segment import Segment, percent
 from ledger.fold.state import State
@@ -14,7 +14,6 @@ from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.log.diagnostics import Severity
 from ledger.log.events import Run
 from ledger.reading.whole_log import Log
-from ledger.telling.findings import counted
 from ledger.telling.screen import Paint, Screen, bare, confidence_colour, status_colour
 from ledger.telling.sparkline import course, trend
 
@@ -36,22 +35,20 @@ _REASONS = {
 def status(
     log: Log,
     verdict: Verdict,
-    target: Number | None,
     now_ms: int,
     live: Mapping[str, str],
     screen: Screen = Screen(),  # noqa: B008 - a tuple, which nobody can change
 ) -> str:
     """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
 
-    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
-    about the loop at work.
+    `now_ms` is UTC milliseconds; `live` has lines about the loop at work.
     """
     state, segment = log.state, log.state.current()
     page = {
         "log": _log(log),
         "goal": _shown(segment.name),
         "metric": _metric(segment),
-        "target": _target(state, target),
+        "target": _target(state),
         "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment, screen.paint)}",
         "baseline": _measured(segment.baseline, segment.baseline_run, segment.unit),
         "best": _best(segment, screen.paint),
@@ -113,10 +110,8 @@ def _metric(segment: Segment) -> str:
     return _shown(segment.metric_name) + (f" in {unit}" if unit else "") + better
 
 
-def _target(state: State, target: Number | None) -> str:
-    if target is not None:
-        return text(target)
-    stated = policy_of(state).target(state)
+def _target(state: State) -> str:
+    stated = target_of(state)
     return _NOTHING if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
 
 

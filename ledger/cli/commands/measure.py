@@ -12,7 +12,7 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number
 from ledger.base.text import plain
-from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.log_argument import session_of
 from ledger.cli.support.options import format_option
 from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.dialects import policy_of
@@ -97,10 +97,10 @@ def measure(
 def _session(log: str | None, has_command: bool) -> Session | None:
     """Find the session; a command needs none."""
     if log is not None:
-        path = one_log(log)
-        if path is None:
+        session = session_of(log)
+        if session is None:
             raise click.UsageError("--log takes a file, not standard input")
-        return of_log(path)
+        return session
     folder = Path.cwd()
     settings = find(folder)
     try:

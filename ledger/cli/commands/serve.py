@@ -45,7 +45,7 @@ def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
         if error.name != "waitress":
             raise
         raise LedgerError("ledger serve needs its extra: pip install 'autoresearch-ledger[web]'") from None
-    run(_catalog(places, db), port, _announce)
+    run(_catalog(places, db), port, click.echo)
 
 
 def _place(log: str) -> Path:
@@ -67,7 +67,3 @@ def _catalog(places: list[Path], db: str | None) -> "Catalog":
     mirrored = MirroredLogs(mirror_location(db))
     mirrored.entries()  # a file that is no mirror is told now
     return mirrored
-
-
-def _announce(address: str) -> None:
-    click.echo(address)

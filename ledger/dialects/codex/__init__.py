@@ -39,5 +39,6 @@ DIALECT = Dialect(
     events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
     strict=True,
     run_json=RunJson(records.RUN_JSON, records.header),
+    target=records.target,
     layout=FileLayout("codex", "autoresearch-results/events.jsonl", ".auto/hooks", owner="codex", configured=True),
 )

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import Number, is_number
+from ledger.base.numbers import Number
 from ledger.dialects.codex import writing
 from ledger.dialects.codex.words import CodexWords
-from ledger.dialects.policy import Binding, Policy, Retained, Target
+from ledger.dialects.policy import Binding, Policy, Retained
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
@@ -50,10 +50,6 @@ class CodexPolicy(Policy):
 
     def retained(self, state: State) -> Retained | None:
         return Retained(state.replay.metric, state.replay.head)
-
-    def target(self, state: State) -> Target | None:
-        value: Any = (state.replay.config or {}).get("target")
-        return Target(value, bool(state.replay.target_met())) if is_number(value) else None
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None

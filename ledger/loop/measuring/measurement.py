@@ -7,11 +7,11 @@ from functools import cmp_to_key
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.base.numbers import Number, compare, decimal, text
+from ledger.base.numbers import Number, compare, decimal, number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.loop.measuring import processes
-from ledger.loop.measuring.metric_lines import Metrics, number
+from ledger.loop.measuring.metric_lines import Metrics
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.printed_number import Answer
 from ledger.loop.measuring.processes import Finished

@@ -3,10 +3,9 @@
 import codecs
 from typing import Any
 
-from ledger.base.numbers import Number, is_number, normal
+from ledger.base.numbers import Number, is_number, normal, number
 from ledger.base.text import cut, plain
 from ledger.log.jsontext import Note, decode
-from ledger.loop.measuring.metric_lines import number
 
 ANSWER_BYTES = 1024 * 1024
 """So much of the end of stdout is looked at."""
