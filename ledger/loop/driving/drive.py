@@ -26,7 +26,6 @@ from ledger.session.files import Session
 from ledger.session.history import sound
 from ledger.session.side_names import AGENT_OUTPUT
 from ledger.session.standing import judge_session
-from ledger.session.writer import check_open
 from ledger.telling.brief import brief
 
 UNCHANGED_TURNS = 3
@@ -99,7 +98,8 @@ def _check_start(project: Project, *, resume: bool) -> None:
     Who resumes takes them as what an interrupted turn left.
     """
     session, history, git = project
-    check_open(sound(history.renew()).state)
+    state = sound(history.renew()).state
+    policy_of(state).check_open(state)
     preconditions.check_repository(session, history, git)
     if not resume and (left := preconditions.changed(session, git)):
         raise LedgerError(

@@ -11,7 +11,7 @@ from ledger.loop.by_hand import Appended
 from ledger.loop.iteration.journal import Journal
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.writer import check_open, writing
+from ledger.session.writer import writing
 from ledger.telling import snapshots
 
 
@@ -36,10 +36,11 @@ def log(step: _Step, entry: Journal) -> tuple[Journal, Appended]:
             problem = snapshots.refresh(session, pen.history)
             logged = Appended((), found[0] if found else None, pen.history, (), problem)
             return entry.save(session, logged=True), logged
-        check_open(pen.state)
+        policy = policy_of(pen.state)
+        policy.check_open(pen.state)
         outcome = RunOutcome(**(entry.outcome or {}))
         trial = Trial(entry.kept, entry.trial, entry.reverted, entry.more)
-        made = policy_of(pen.state).iteration_records(pen.state, outcome, trial, now_ms())
+        made = policy.iteration_records(pen.state, outcome, trial, now_ms())
         saved = [entry]
         runs = pen.append(
             *made, before=lambda size, data: saved.append(entry.save(session, size=size, lines=data.decode()))

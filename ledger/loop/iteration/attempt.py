@@ -21,7 +21,6 @@ from ledger.loop.project import Project
 from ledger.session.history import History, secondary_names, sound
 from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
-from ledger.session.writer import check_open
 
 REPOSITORY_LOCK = "ledger.lock"
 """In git's own folder: held by the one who measures, whichever session it is for."""
@@ -87,7 +86,7 @@ def _alone(git: Git) -> AbstractContextManager[None]:
 
 def _check(step: Step, limits: Limits) -> None:
     state = sound(step.history.renew()).state
-    check_open(state)
+    policy_of(state).check_open(state)
     preconditions.check_verdict(judge_session(state, step.session, limits.max_iterations, now_ms()))
 
 

@@ -16,7 +16,6 @@ from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.objects import get_object, put_object
 from ledger.session.side_names import LEAVINGS
 
 _LISTED = 5
@@ -112,11 +111,11 @@ def made_by_measuring(session: Session, git: Git) -> set[str]:
 
 def note_made(session: Session, files: Set[str]) -> None:
     """Remember more files that measuring made."""
-    put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
+    session.put_object(LEAVINGS, {"files": sorted(_noted(session) | files)})
 
 
 def _noted(session: Session) -> set[str]:
-    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
+    return set(session.get_object(LEAVINGS).get("files", ()))
 
 
 def listed(paths: list[str]) -> str:

@@ -13,7 +13,6 @@ from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.objects import get_object
 from ledger.session.prompt import Lists, lists
 from ledger.session.side_names import HARNESS
 
@@ -89,7 +88,7 @@ def _listed(session: Session) -> Lists:
     data = read_small(session.file("prompt"))
     if data is not None:
         return lists(data.decode("utf-8", "replace"))
-    pinned = get_object(session.side(HARNESS)) or {}
+    pinned = session.get_object(HARNESS)
     return Lists(_texts(pinned.get("scope")), _texts(pinned.get("off_limits")))
 
 
