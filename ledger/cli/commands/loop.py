@@ -96,7 +96,7 @@ def _drive(session: Session, plan: Any) -> None:
 
 
 def _tell_ending(history: History, status: str) -> None:
-    from ledger.telling.session_summary import summary
+    from ledger.telling.run_table import summary
 
     with heard():
         click.echo(summary(history.renew()), file=stdout_text(), nl=False)
