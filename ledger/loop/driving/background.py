@@ -106,11 +106,6 @@ def registered(session: Session, agent: str) -> Iterator[Registration]:
         yield Registration(session, agent)
 
 
-def stop_asked(session: Session) -> bool:
-    """Tell whether somebody asked the loop to stop."""
-    return session.side(STOP).exists()
-
-
 def is_urgent(session: Session) -> bool:
     """Tell whether somebody asked the loop to stop at once."""
     try:

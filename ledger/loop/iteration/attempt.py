@@ -41,15 +41,15 @@ class Limits(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged.
+    """Bundle who is told: sentences, the name of each step, what was logged, and that an iteration is ahead.
 
     Who lets a hook run when told has the repository forgotten.
     """
 
     say: Say
     step: Say
-    ahead: Callable[[History], object]
     logged: Callable[[Appended], object]
+    ahead: Callable[[], object] = lambda: None
 
 
 def attempt(
@@ -117,7 +117,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
         _baseline(step, wishes.repeat, paths)
         _check(step, limits)
-    listener.ahead(history)
+    listener.ahead()
     experiment.conduct(step, experiment.commit(step, _begun(step, wishes._asdict(), paths)))
 
 
