@@ -47,11 +47,6 @@ def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
     return of(state).judge(state, max_iterations, now_ms)
 
 
-def target_of(state: State) -> Target | None:
-    """Give the target that a session states; None where it states none."""
-    return of(state).target(state)
-
-
 def policy_of(state: State) -> "Policy":
     """Give what a loop asks of a log's protocol; a log of no known one is told of as the most common is."""
     return of(state).loop()

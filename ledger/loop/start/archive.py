@@ -25,7 +25,7 @@ from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
 from ledger.session.files import Session
 from ledger.session.side_names import ARCHIVE
-from ledger.session.writer import concluded, writing
+from ledger.session.writer import writing
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
 _TRIES = 1000
@@ -53,10 +53,9 @@ def archive(session: Session, now_ms: int) -> Path:
 
 
 def _check_concluded(state: State) -> None:
-    if concluded(state) is not None:
-        return
-    how = policy_of(state).words.how_to_end
-    raise LedgerError(f"the session goes on, and only a concluded one is archived: {how} first")
+    policy = policy_of(state)
+    if policy.concluded(state) is None:
+        raise LedgerError(f"the session goes on, and only a concluded one is archived: {policy.words.how_to_end} first")
 
 
 def _shelf(session: Session) -> Path:

@@ -11,7 +11,6 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.log.file_layout import FLAT
 from ledger.log.source import read_small
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
 from ledger.loop.start.session_plan import slug
@@ -39,8 +38,7 @@ class Repository(NamedTuple):
     def of(cls, session: Session, *, fresh: bool) -> Self:
         """Find the repository. Raises LedgerError if anything stands in the way of what is to be committed."""
         git = Git(session.folder)
-        top = check_ready(
-            git,
+        top = git.check_ready(
             nowhere=f"--git needs a repository: run git init in {near(show_path(session.folder))} first",
             unborn="--git needs a commit to branch off from: commit the code first",
             detached="",
