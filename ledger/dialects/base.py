@@ -83,16 +83,10 @@ class Record(NamedTuple):
 
 def present(record: Record) -> Iterator[tuple[Field, Any, str]]:
     """Walk the declared fields that are there and not a permitted null: (field, value, name for messages)."""
-    for field in record.kind.fields:
-        if field.key in record.values:
-            value = record.values[field.key]
-            if value is None and field.null:
-                continue
-            yield field, value, field.key
-            if field.fields and isinstance(value, dict):
-                for inner in field.fields:
-                    if inner.key in value and not (value[inner.key] is None and inner.null):
-                        yield inner, value[inner.key], f"{field.key}.{inner.key}"
+    for prefix, fields, values in objects(record):
+        for field in fields:
+            if field.key in values and not (values[field.key] is None and field.null):
+                yield field, values[field.key], f"{prefix}{field.key}"
 
 
 def typed(record: Record) -> Iterator[tuple[Field, Any, str]]:

@@ -167,7 +167,7 @@ class Policy(ABC):
 
     def config(self, state: State) -> Mapping[str, Any] | None:
         """Give the run.json beside the log; None where there is none, or none that could be read."""
-        return None
+        return state.replay.config
 
     def binding(self, state: State) -> Binding | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
@@ -259,11 +259,11 @@ class Policy(ABC):
     def check_mark(self, word: str, ack: int | None) -> None:
         """Raise LedgerError for a marker, or an acknowledged number of runs, that there cannot be."""
 
-    @abstractmethod
     def mark(
         self, state: State, word: str, now_ms: int, *, ack: int | None, reason: str | None, restart: bool
     ) -> Record:
         """Make a marker. Raises LedgerError for one that cannot follow; `restart` goes on with a concluded session."""
+        raise NotImplementedError(f"a {self.name} log has no markers")
 
     @abstractmethod
     def cancel(self, state: State, now_ms: int) -> Record:

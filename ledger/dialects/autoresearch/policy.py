@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+from ledger.base.errors import LedgerError
 from ledger.dialects.autoresearch import writing
 from ledger.dialects.policy import Policy, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan
-from ledger.fold.state import State
+from ledger.fold.state import MARKERS, State
 from ledger.fold.verdict import BACKSTOP, CONCLUDED, WALL, Verdict
 
 
@@ -60,7 +61,10 @@ class AutoresearchPolicy(Policy):
         return [writing.run(state, outcome, now_ms)]
 
     def check_mark(self, word: str, ack: int | None) -> None:
-        writing.check_marker(word, ack)
+        if word not in MARKERS:
+            raise LedgerError(f"a marker is one of {', '.join(MARKERS)}, not {word!r}")
+        if ack is not None and word != "running":
+            raise LedgerError("only a running marker acknowledges a backstop")
 
     def mark(
         self, state: State, word: str, now_ms: int, *, ack: int | None, reason: str | None, restart: bool

@@ -63,9 +63,6 @@ class CodexPolicy(Policy):
     limit_key = "max_iterations"
     verdict_takes_limit = False
 
-    def config(self, state: State) -> Mapping[str, Any] | None:
-        return state.replay.config
-
     def binding(self, state: State) -> Binding | None:
         config = state.replay.config or {}
         return Binding(config.get("repo"), config.get("branch"))

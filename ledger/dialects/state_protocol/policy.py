@@ -72,11 +72,6 @@ class StateProtocolPolicy(Policy):
     def check_mark(self, word: str, ack: int | None) -> None:
         raise LedgerError("a state-protocol log has no markers; ledger decide RUN stop ends it")
 
-    def mark(
-        self, state: State, word: str, now_ms: int, *, ack: int | None, reason: str | None, restart: bool
-    ) -> Record:
-        raise NotImplementedError("there are no markers")
-
     def cancel(self, state: State, now_ms: int) -> Record:
         if state.last_run is None:
             raise LedgerError("there is no run yet that a stop could be decided on: nothing to cancel")
