@@ -17,11 +17,10 @@ from ledger.base.text import near
 from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.log.file_layout import FLAT
-from ledger.log.source import read_small, run_json_of
+from ledger.log.source import decisions_of, read_small, run_json_of
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
-from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
 from ledger.session.files import Session
 from ledger.session.side_names import ARCHIVE
@@ -97,7 +96,7 @@ def _needed(session: Session) -> Iterator[Path]:
     """Name what the log would not be sound without, so that it is there as long as the log is."""
     if session.layout.configured:
         yield run_json_of(session.log)
-    yield file_of(session.log)
+    yield decisions_of(session.log)
 
 
 def _beside(session: Session) -> Iterator[Path]:
