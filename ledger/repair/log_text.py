@@ -4,6 +4,7 @@ import io
 from bisect import bisect_right
 from contextlib import closing
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,7 @@ class Text:
     @cached_property
     def starts(self) -> list[int]:
         """Where each line begins, and at last where the log ends."""
-        starts, here = [0], self.data.find(b"\n") + 1
-        while here:
-            starts.append(here)
-            here = self.data.find(b"\n", here) + 1
-        return starts if starts[-1] == len(self.data) else [*starts, len(self.data)]
+        return [0, *accumulate(map(len, io.BytesIO(self.data)))]
 
     @property
     def lines(self) -> int:

@@ -12,6 +12,7 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
+from ledger.cli.support.extras import needed
 from ledger.cli.support.mirror import kept_as, kept_files, mirror_or_none, named_sessions, reading_mirror
 from ledger.cli.support.options import db_option, format_option
 from ledger.cli.support.output import shown, stdout_text, write_bytes
@@ -142,12 +143,8 @@ def _export_lake(asked: Asked) -> None:
         (asked.log is not None or asked.filters != Filters(), "parquet is of whole views: only --view narrows it"),
         (asked.bom, "--bom is for csv and tsv"),
     )
-    try:
+    with needed("parquet", "parquet", "pyarrow"):
         from ledger.exports.lake.update import write
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise
-        raise LedgerError("parquet needs its extra: pip install 'autoresearch-ledger[parquet]'") from None
     names = [view.name for view in VIEWS] if asked.view is None else [asked.view]
     with mirror_or_none(asked.db) as raw:
         if raw is not None:
