@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ledger.dialects import autoresearch, codex, state_protocol
-from ledger.dialects.base import Dialect, Object, Target
+from ledger.dialects.base import Dialect, Object
 from ledger.fold.state import State
 from ledger.fold.verdict import Verdict
 from ledger.log.jsontext import dump
@@ -44,12 +44,7 @@ def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
 
     `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
     """
-    return of(state).judge(state, max_iterations, now_ms)
-
-
-def target_of(state: State) -> Target | None:
-    """Give the target that a session states; None where it states none."""
-    return of(state).target(state)
+    return policy_of(state).judge(state, max_iterations, now_ms)
 
 
 def policy_of(state: State) -> "Policy":

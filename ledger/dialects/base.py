@@ -1,12 +1,12 @@
 """What a protocol's folder declares: its records' fields, and how records turn into events and back."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.base.numbers import Number, is_number
 from ledger.fold.state import Folding, State
-from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
 from ledger.log.file_layout import FileLayout
 
@@ -83,16 +83,10 @@ class Record(NamedTuple):
 
 def present(record: Record) -> Iterator[tuple[Field, Any, str]]:
     """Walk the declared fields that are there and not a permitted null: (field, value, name for messages)."""
-    for field in record.kind.fields:
-        if field.key in record.values:
-            value = record.values[field.key]
-            if value is None and field.null:
-                continue
-            yield field, value, field.key
-            if field.fields and isinstance(value, dict):
-                for inner in field.fields:
-                    if inner.key in value and not (value[inner.key] is None and inner.null):
-                        yield inner, value[inner.key], f"{field.key}.{inner.key}"
+    for prefix, fields, values in objects(record):
+        for field in fields:
+            if field.key in values and not (values[field.key] is None and field.null):
+                yield field, values[field.key], f"{prefix}{field.key}"
 
 
 def typed(record: Record) -> Iterator[tuple[Field, Any, str]]:
@@ -136,11 +130,9 @@ class Dialect(NamedTuple):
 
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
-    several plain objects at once or not at all. `loop` loads what a loop asks, which who only reads does without.
-    `judge` says whether a loop may go on, given the limit of iterations that a person set, if any (0: none), and the
-    time in UTC milliseconds; a protocol that `watches_clock` asks for it. `folding` says how its events fold.
-    `subjects` are what the rules about its records and its end are registered on. `events` has the class of each event
-    that is no run, by the kind that it is mirrored under; what is not in it is an Other.
+    several plain objects at once or not at all. `folding` says how its events fold. `subjects` are what the rules about
+    its records and its end are registered on. `events` has the class of each event that is no run, by the kind that it
+    is mirrored under; what is not in it is an Other. A verdict of one that `watches_clock` depends on the time.
 
     `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
     event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
@@ -150,14 +142,13 @@ class Dialect(NamedTuple):
     have their files, None where any place will do that is not another's.
     """
 
+    package: str
     name: str
     recognises: Callable[[Object], bool]
     kind_of: Callable[[Object], Kind]
     normal: Callable[[Object], Object]
     parse: Callable[[Kind, Object, Place, State], Event]
     record: Callable[[Event | Run, int], dict[str, Json]]
-    loop: "Callable[[], Policy]"
-    judge: Callable[[State, int | None, int], Verdict]
     folding: Folding
     subjects: tuple[str, ...]
     events: Mapping[str, type[Event]]
@@ -171,6 +162,11 @@ class Dialect(NamedTuple):
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
     target: Callable[[State], Target | None] = lambda _: None
     layout: FileLayout | None = None
+
+    def loop(self) -> "Policy":
+        """Load what a loop asks of the protocol, which who only reads does without: `policy.py` of its package."""
+        policy: Policy = import_module(f"{self.package}.policy").POLICY
+        return policy
 
 
 def same(record: Object) -> Object:

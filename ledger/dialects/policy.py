@@ -1,15 +1,18 @@
 """How a loop goes by a protocol: what it measures, what it writes and when, what it lacks, and how it ends."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import Number, compare, is_number
-from ledger.dialects.words import Words
+from ledger.base.numbers import Number, compare, is_number, text
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial, next_run
 from ledger.fold.segment import STATUSES, Segment
 from ledger.fold.state import State
+from ledger.fold.verdict import Verdict
+
+Quote = Callable[[str], str]
+"""Puts a text of a log or a file into a page of Markdown."""
 
 
 class Binding(NamedTuple):
@@ -24,6 +27,50 @@ class Retained(NamedTuple):
 
     metric: Number | None
     head: str | None
+
+
+class TimeLimits(NamedTuple):
+    """Hold the seconds that the settings give a measurement and its checks."""
+
+    measurement: Number
+    checks: Number
+
+
+class Words(ABC):
+    """Say what a protocol's loop is told, and told of, in its own words."""
+
+    to_beat = "best kept run"
+    """What a run has to beat."""
+
+    failed_checks = "`checks_failed`"
+    """What checks that fail make of a run."""
+
+    how_to_measure = ""
+    """How a session without scripts is measured, for its prompt."""
+
+    scope_keeper = ""
+    """What decides on the scope, if it is not the prompt; it begins a sentence."""
+
+    how_to_end: str
+    """How a session is ended, for who wants to archive it."""
+
+    endings: ClassVar[Mapping[str, str]]
+    """The status that a loop prints in the end, by how the session was concluded."""
+
+    @abstractmethod
+    def closed(self, how: str) -> str:
+        """Say that the session is concluded, and the one way on that is left open."""
+
+    @abstractmethod
+    def report(self, verdict: str) -> str:
+        """Say what to write down about a loop that the verdict stops."""
+
+    def failures(self, stated: Mapping[str, Any], limits: TimeLimits, quote: Quote) -> Iterator[str]:
+        """Yield what becomes of a measurement and of checks that fail; `stated` is the header or the configuration."""
+        yield (
+            f"A measurement that fails, or outlasts {text(limits.measurement)} s, is a crash; checks that fail, or"
+            f" outlast {text(limits.checks)} s, make the run {self.failed_checks}. Both are reverted."
+        )
 
 
 class Policy(ABC):
@@ -113,7 +160,7 @@ class Policy(ABC):
 
     def config(self, state: State) -> Mapping[str, Any] | None:
         """Give the run.json beside the log; None where there is none, or none that could be read."""
-        return None
+        return state.replay.config
 
     def binding(self, state: State) -> Binding | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
@@ -141,6 +188,13 @@ class Policy(ABC):
             if is_number(value) and compare(value, least or 0) > 0:
                 least = value
         return least
+
+    @abstractmethod
+    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
+        """Say whether the loop may go on (protocols.md 5).
+
+        `max_iterations` is the limit that a person set: 0 is none, None nobody's word. `now_ms` is UTC milliseconds.
+        """
 
     @abstractmethod
     def concluded(self, state: State) -> str | None:
@@ -194,11 +248,11 @@ class Policy(ABC):
     def check_mark(self, word: str, ack: int | None) -> None:
         """Raise LedgerError for a marker, or an acknowledged number of runs, that there cannot be."""
 
-    @abstractmethod
     def mark(
         self, state: State, word: str, now_ms: int, *, ack: int | None, reason: str | None, restart: bool
     ) -> Record:
         """Make a marker. Raises LedgerError for one that cannot follow; `restart` goes on with a concluded session."""
+        raise NotImplementedError(f"a {self.name} log has no markers")
 
     @abstractmethod
     def cancel(self, state: State, now_ms: int) -> Record:

@@ -9,8 +9,8 @@ class FileLayout(NamedTuple):
 
     `log` is the log's usual place in the project's folder, `hooks` the folder that hooks are installed in; `prompt`,
     `measure`, `checks` and `ideas` are beside the log. `owner` names the only protocol whose logs are laid out so,
-    to whom the whole folder belongs then; empty where any log may be. Where it is `configured`, a run.json beside the
-    log is a part of it.
+    empty where any log may be. Where it is `configured`, a run.json beside the log is a part of it and has the commands
+    that measure, in place of scripts; then all that is in the folder is the session's.
     """
 
     name: str

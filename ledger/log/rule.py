@@ -4,12 +4,13 @@ Codes never change meaning and are never reused.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from ledger.log.diagnostics import Finding, Severity
 
+Findings = Iterator[Finding]
 Check = Callable[..., Iterable[Finding]]
 
 MOST_A_RECORD = 100

@@ -12,7 +12,7 @@ from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Run
 from ledger.session.files import Session
 from ledger.session.history import History, secondary_names
-from ledger.session.writer import Pen, check_open, writing
+from ledger.session.writer import Pen, writing
 from ledger.telling import snapshots
 
 SHORT = 7
@@ -40,7 +40,7 @@ def log_run(session: Session, outcome: RunOutcome, now_ms: int, *, force: bool =
     with writing(session.log, dry=dry) as pen:
         policy = policy_of(pen.state)
         policy.check_by_hand()
-        check_open(pen.state)
+        policy.check_open(pen.state)
         if pen.state.current().metric_name in outcome.metrics:
             raise LedgerError(f"{pen.state.current().metric_name} is the primary metric: --metric states it")
         missing = missing_metrics(secondary_names(pen.history), outcome)
@@ -81,8 +81,9 @@ def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *,
     if action in KEPT:
         _check_checks(session)
     with writing(session.log, dry=dry) as pen:
-        made = policy_of(pen.state).decision(run, action, reason, now_ms)
-        check_open(pen.state)
+        policy = policy_of(pen.state)
+        made = policy.decision(run, action, reason, now_ms)
+        policy.check_open(pen.state)
         return _append(session, pen, [made], dry=dry)
 
 
@@ -112,9 +113,9 @@ def mark(
 def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
     """Append what ends the session for the user's sake; nothing is deleted or reverted."""
     with writing(session.log, dry=dry) as pen:
-        state = pen.state
-        check_open(state)
-        return _append(session, pen, [policy_of(state).cancel(state, now_ms)], dry=dry)
+        policy = policy_of(pen.state)
+        policy.check_open(pen.state)
+        return _append(session, pen, [policy.cancel(pen.state, now_ms)], dry=dry)
 
 
 def _append(session: Session, pen: Pen, made: Sequence[Record], *, dry: bool) -> Appended:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.log.diagnostics import Diagnostic
-from ledger.log.source import LogFile, open_log, read_small
-from ledger.reading.side_files import records, side_file
+from ledger.log.source import LogFile, decisions_of, open_log, read_small
+from ledger.reading.side_files import records
 
 WHAT = "accepted"
 """What the side file with decisions is called."""
@@ -45,14 +45,9 @@ class Acceptance(NamedTuple):
 Decisions = Mapping[Key, Acceptance]
 
 
-def file_of(log: Path) -> Path:
-    """Name the file with a log's decisions."""
-    return side_file(log, WHAT)
-
-
 def read(log: Path) -> dict[Key, Acceptance]:
     """Read the decisions in force beside a log. Raises LedgerError for a line that is none."""
-    path = file_of(log)
+    path = decisions_of(log)
     return in_force(path, read_small(path) or b"")
 
 

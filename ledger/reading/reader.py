@@ -10,7 +10,7 @@ from ledger.dialects.base import RECORD, UNKNOWN, Dialect, Kind, Record
 from ledger.fold.segment import Segment
 from ledger.fold.state import PLAIN, State, apply, run_at
 from ledger.log.diagnostics import Diagnostic, Finding, Severity
-from ledger.log.events import Event, Header, Place, Runs, Unread
+from ledger.log.events import Event, Place, Runs, Unread
 from ledger.log.jsontext import BOM, WHITE, Decoded, Note, decode, decode_many, keys
 from ledger.log.rule import MOST_A_RECORD, Rule, index, left_out, rules_on, run_rules
 from ledger.log.source import MAX_LINE_BYTES, Block
@@ -62,12 +62,12 @@ class Reader:
             self.state.replay.config = config
             self.state.segment = Segment(0, header(config, Place(0, 0, 0)))
 
-    def fault_run_json(self, problem: str, note: Note | None = None, data: bytes = b"") -> None:
+    def fault_run_json(self, problem: str) -> None:
         """Report that the run.json that belongs to a log is missing or cannot be read."""
-        if note is None:
-            for known, finding in run_rules(rules_on("end", ["run.json"]), problem, self.state):
-                self._report(known, finding, 0, b"")
-            return
+        self._report_all(run_rules(rules_on("end", ["run.json"]), problem, self.state), 0, b"")
+
+    def note_run_json(self, note: Note, data: bytes) -> None:
+        """Report what there is to note about the text of run.json."""
         line, column = _placed(data, note.column)
         for known, finding in run_rules(_NOTES[note.kind], note):
             self._report(known, finding._replace(line=line, column=column, source="run.json"), line, b"")
@@ -108,11 +108,10 @@ class Reader:
     def finish(self, undecided: tuple[int, list[str], bool] | None = None) -> None:
         """Report what only the end of the log shows."""
         if undecided is not None:
-            for known, finding in run_rules(rules_on("end", ["undecided"]), *undecided, self.state):
-                self._report(known, finding, 0, b"")
+            self._report_all(run_rules(rules_on("end", ["undecided"]), *undecided, self.state), 0, b"")
         elif self.dialect is not None and not self.torn:
-            for known, finding in run_rules(rules_on("end", self.dialect.subjects), self.state):
-                self._report(known, finding, self.state.last_line, b"")
+            found = run_rules(rules_on("end", self.dialect.subjects), self.state)
+            self._report_all(found, self.state.last_line, b"")
         for code, first in self.unlisted.items():
             said = f"{self._held[code] - self.most:,} more of {code}, the first at line {first.line}, are not listed"
             self.diagnostics.append(first._replace(line=0, column=1, message=said))
@@ -124,14 +123,12 @@ class Reader:
     def _line(self, line: bytes, value: Any, place: Place, terminated: bool) -> Event:
         """Read one line with every rule."""
         strict = self.dialect is not None and self.dialect.strict
-        if terminated and line.startswith(BOM) and not line[len(BOM) :].strip(WHITE):
-            self._note(Note("bom", 1), place, line)
+        if terminated and not line.removeprefix(BOM).strip(WHITE):
+            blank = "bom" if line.startswith(BOM) else "blank-strict" if strict else "blank"
+            self._note(Note(blank, 1), place, line)
             return self._fold(Unread(place, BLANK, None), None)
-        if terminated and not line.strip(WHITE):
-            self._note(Note("blank-strict" if strict else "blank", 1), place, line)
-            return self._fold(Unread(place, BLANK, None), None)
-        decoded = Decoded(value, ()) if value is not None else _decode_bounded(line)
-        notes, readable = decoded.notes, not any(_is_error(note) for note in decoded.notes)
+        decoded = Decoded(value, ()) if value is not None else decode_bounded(line)
+        notes, readable = decoded.notes, not any(map(is_error, decoded.notes))
         if readable and not isinstance(decoded.value, dict):
             notes, readable = (*notes, Note("shape", 1, _what(decoded.value))), False
         if not terminated and (strict or not readable):
@@ -158,9 +155,12 @@ class Reader:
                 found += run_rules(self._on_events[RECORD], None, self.state, raw)
             return self._refuse(found, kind, raw, place, line)
         event = dialect.parse(kind, raw, place, self.state)
-        if isinstance(event, Header):
-            event = event._replace(detail={key: value for key, value in raw.items() if key != "type"})
-        found += self._judge(event, kind, record.values)
+        stated = record.values.get("segment")
+        subject: Any = event
+        if isinstance(event, Runs):
+            subject = run_at(event, 0)._replace(stated=stated if type(stated) is int else None)
+        for key in kind.subjects:
+            found += run_rules(self._on_events.get(key, ()), subject, self.state, record.values)
         if dialect.refuses_events and any(
             known.severity is Severity.ERROR and finding.line is None for known, finding in found
         ):
@@ -168,13 +168,6 @@ class Reader:
         self._report_all(found, place.line, line)
         self.records += 1
         return self._fold(event, record.values)
-
-    def _judge(self, event: Event, kind: Kind, record: Mapping[str, Any]) -> list[tuple[Rule, Finding]]:
-        subject = run_at(event, 0)._replace(stated=_stated(record)) if isinstance(event, Runs) else event
-        found: list[tuple[Rule, Finding]] = []
-        for key in kind.subjects:
-            found += run_rules(self._on_events.get(key, ()), subject, self.state, record)
-        return found
 
     def _refuse(
         self, found: list[tuple[Rule, Finding]], kind: Kind, raw: Mapping[str, Any], place: Place, line: bytes
@@ -184,10 +177,9 @@ class Reader:
         return self._fold(Unread(place, kind.name, number if type(number) is int else None), None)
 
     def _note(self, note: Note, place: Place, line: bytes, more: int = 0) -> None:
-        for known in _NOTES[note.kind]:
-            for finding in known.check(note):
-                said = finding._replace(message=finding.message + left_out(more)) if more else finding
-                self._report(known, said, place.line, line)
+        for known, finding in run_rules(_NOTES[note.kind], note):
+            said = finding.message + (left_out(more) if more else "")
+            self._report(known, finding._replace(message=said, column=note.column), place.line, line)
 
     def _report_all(self, found: list[tuple[Rule, Finding]], line: int, data: bytes) -> None:
         for known, finding in found:
@@ -208,7 +200,8 @@ class Reader:
             self.diagnostics.append(found)
 
 
-def _decode_bounded(line: bytes) -> Decoded:
+def decode_bounded(line: bytes) -> Decoded:
+    """Decode a line, unless it is longer than any record is."""
     if len(line) > MAX_LINE_BYTES:
         return Decoded(None, (Note("length", 1, f"{len(line):,}"),))
     return decode(line)
@@ -223,23 +216,19 @@ def _some(notes: tuple[Note, ...]) -> Iterable[tuple[Note, int]]:
     return [(note, max(0, more) if note is some[-1] else 0) for some, more in chosen for note in some]
 
 
-def _is_error(note: Note) -> bool:
+def is_error(note: Note) -> bool:
+    """Tell whether a note means that the line cannot be trusted; behind a byte order mark it can."""
     return note.kind != "bom" and any(known.severity is Severity.ERROR for known in _NOTES[note.kind])
 
 
 def _first_error(notes: tuple[Note, ...]) -> str:
-    note = next((note for note in notes if _is_error(note)), notes[0])
-    return next(finding.message for known in _NOTES[note.kind] for finding in known.check(note))
+    note = next(filter(is_error, notes), notes[0])
+    return run_rules(_NOTES[note.kind], note)[0][1].message
 
 
 def _what(value: Any) -> str:
     names = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
-
-
-def _stated(record: Mapping[str, Any]) -> int | None:
-    value = record.get("segment")
-    return value if type(value) is int else None
 
 
 def _column(data: bytes, key: str | None) -> int:

@@ -11,8 +11,8 @@ from ledger.fold.state import State
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Event
 from ledger.log.jsontext import WHITE, decode
-from ledger.log.source import MAX_LINE_BYTES, LogFile, decisions_of, open_log, read_small, run_json_of
-from ledger.reading.reader import Reader
+from ledger.log.source import LogFile, decisions_of, open_log, read_small, run_json_of
+from ledger.reading.reader import Reader, decode_bounded, is_error
 
 Undecided = tuple[int, list[str], bool]
 
@@ -106,13 +106,8 @@ def _recognise(file: LogFile, dialect: str | None) -> tuple[Dialect | None, Unde
 
 def _record(line: bytes) -> dict[str, Any] | None:
     """Read a line's object, if it can be read without a doubt."""
-    decoded = decode(line) if len(line) <= MAX_LINE_BYTES else None
-    if decoded is None or any(note.kind in _UNREADABLE for note in decoded.notes):
-        return None
-    return decoded.value if isinstance(decoded.value, dict) else None
-
-
-_UNREADABLE = frozenset(("constant", "overflow", "duplicate", "trailing", "surrogate"))
+    value, notes = decode_bounded(line)
+    return value if isinstance(value, dict) and not any(map(is_error, notes)) else None
 
 
 def _take_run_json(file: LogFile, reader: Reader, given: bytes | None) -> None:
@@ -120,19 +115,15 @@ def _take_run_json(file: LogFile, reader: Reader, given: bytes | None) -> None:
     if data is None:
         reader.fault_run_json("there is no run.json beside the history")
         return
-    decoded = decode(data) if data.strip() else None
-    if decoded is None:
+    if not data.strip():
         reader.fault_run_json("run.json is empty")
         return
-    for note in decoded.notes:
-        reader.fault_run_json("", note, data)
-    if decoded.notes and any(
-        note.kind in (*_UNREADABLE, "syntax", "encoding", "depth", "control", "conflict", "bom")
-        for note in decoded.notes
-    ):
+    value, notes = decode(data)
+    for note in notes:
+        reader.note_run_json(note, data)
+    if any(note.kind == "bom" or is_error(note) for note in notes):
         return
-    value: Any = decoded.value
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        reader.configure(value, data)
+    else:
         reader.fault_run_json("run.json holds no object")
-        return
-    reader.configure(value, data)

@@ -1,17 +1,9 @@
 """Rules about a physical line's text (protocols.md 1). Each reads one note that decoding the line made."""
 
-from collections.abc import Iterator
-
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.jsontext import MAX_DEPTH, Note
-from ledger.log.rule import rule
+from ledger.log.rule import Findings, rule
 from ledger.log.source import MAX_LINE_BYTES
-
-Findings = Iterator[Finding]
-
-
-def _at(note: Note, message: str) -> Finding:
-    return Finding(message, column=note.column)
 
 
 @rule("L101", "not-utf-8", Severity.ERROR, "note", "encoding")
@@ -22,7 +14,7 @@ def not_utf_8(note: Note) -> Findings:
     Example: a line with the byte 0xff.
     Fix: none by machine; find out which encoding wrote the line and convert it, or drop it after review.
     """
-    yield _at(note, f"not UTF-8: {note.detail} starts no character")
+    yield Finding(f"not UTF-8: {note.detail} starts no character")
 
 
 @rule("L102", "byte-order-mark", Severity.ERROR, "note", "bom")
@@ -33,7 +25,7 @@ def byte_order_mark(note: Note) -> Findings:
     Example: the bytes EF BB BF before `{"type":"config",…}`.
     Fix: safe; the three bytes are removed, and the line with them if nothing else stands on it.
     """
-    yield _at(note, "a byte order mark (EF BB BF) stands before the record")
+    yield Finding("a byte order mark (EF BB BF) stands before the record")
 
 
 @rule("L103", "not-json", Severity.ERROR, "note", "syntax")
@@ -46,7 +38,7 @@ def not_json(note: Note) -> Findings:
     behind a torn one, which is cut off; else none by machine: see what the line was meant to say, in the agent's
     transcript or in git.
     """
-    yield _at(note, f"not JSON: {note.detail}")
+    yield Finding(f"not JSON: {note.detail}")
 
 
 @rule("L104", "not-an-object", Severity.ERROR, "note", "shape")
@@ -57,7 +49,7 @@ def not_an_object(note: Note) -> Findings:
     Example: `[1,2]`.
     Fix: none by machine; remove the line after review.
     """
-    yield _at(note, f"JSON, but {note.detail} instead of an object")
+    yield Finding(f"JSON, but {note.detail} instead of an object")
 
 
 @rule("L105", "trailing-text", Severity.ERROR, "note", "trailing")
@@ -69,7 +61,7 @@ def trailing_text(note: Note) -> Findings:
     Fix: unsafe where nothing but records stands on the line: each gets a line of its own; else none by machine: take
     the other text out after review.
     """
-    yield _at(note, f"text after the object: {note.detail!r}")
+    yield Finding(f"text after the object: {note.detail!r}")
 
 
 @rule("L106", "nan-or-infinity", Severity.ERROR, "note", "constant")
@@ -80,7 +72,7 @@ def nan_or_infinity(note: Note) -> Findings:
     Example: `"metric":NaN`.
     Fix: unsafe where it is the metric of a crash, which becomes 0; else none by machine: find out what was measured.
     """
-    yield _at(note, f"{note.detail} is no JSON number")
+    yield Finding(f"{note.detail} is no JSON number")
 
 
 @rule("L107", "number-overflow", Severity.ERROR, "note", "overflow")
@@ -91,7 +83,7 @@ def number_overflow(note: Note) -> Findings:
     Example: `"metric":1e999`.
     Fix: none by machine; write the value that was measured.
     """
-    yield _at(note, f"{note.detail[:40]} overflows a double")
+    yield Finding(f"{note.detail[:40]} overflows a double")
 
 
 @rule("L108", "duplicate-key", Severity.ERROR, "note", "duplicate")
@@ -102,7 +94,7 @@ def duplicate_key(note: Note) -> Findings:
     Example: `{"run":4,"metric":1,"metric":2,…}`.
     Fix: unsafe; the earlier ones are dropped, since the last one won for most readers.
     """
-    yield _at(note, f"the key {note.detail!r} stands twice in one object")
+    yield Finding(f"the key {note.detail!r} stands twice in one object")
 
 
 @rule("L109", "nesting-too-deep", Severity.ERROR, "note", "depth")
@@ -113,7 +105,7 @@ def nesting_too_deep(note: Note) -> Findings:
     Example: 257 opening brackets.
     Fix: none by machine; flatten the value.
     """
-    yield _at(note, f"nested past {MAX_DEPTH} levels")
+    yield Finding(f"nested past {MAX_DEPTH} levels")
 
 
 @rule("L110", "line-too-long", Severity.ERROR, "note", "length")
@@ -124,7 +116,7 @@ def line_too_long(note: Note) -> Findings:
     Example: a line with a whole benchmark output in `asi`.
     Fix: none by machine; move the output to a file and name it in the record.
     """
-    yield _at(note, f"the line has {note.detail} bytes, more than {MAX_LINE_BYTES:,}")
+    yield Finding(f"the line has {note.detail} bytes, more than {MAX_LINE_BYTES:,}")
 
 
 @rule("L111", "lone-surrogate", Severity.ERROR, "note", "surrogate")
@@ -135,7 +127,7 @@ def lone_surrogate(note: Note) -> Findings:
     Example: `"description":"\ud83d"`.
     Fix: none by machine; write the character that was meant.
     """
-    yield _at(note, "a lone surrogate escape stands for no character")
+    yield Finding("a lone surrogate escape stands for no character")
 
 
 @rule("L112", "escaped-nul", Severity.WARNING, "note", "nul")
@@ -146,7 +138,7 @@ def escaped_nul(note: Note) -> Findings:
     Example: `"description":"a\u0000b"`.
     Fix: none needed; have the writer drop it.
     """
-    yield _at(note, "the text has an escaped NUL character; it is kept")
+    yield Finding("the text has an escaped NUL character; it is kept")
 
 
 @rule("L113", "blank-line", Severity.WARNING, "note", "blank")
@@ -157,7 +149,7 @@ def blank_line(note: Note) -> Findings:
     Example: an empty line between two runs.
     Fix: safe; the line is removed.
     """
-    yield _at(note, "the line is blank")
+    yield Finding("the line is blank")
 
 
 @rule("L114", "blank-line-in-history", Severity.ERROR, "note", "blank-strict")
@@ -168,7 +160,7 @@ def blank_line_in_history(note: Note) -> Findings:
     Example: an empty line between two events.
     Fix: safe; the line is removed.
     """
-    yield _at(note, "the line is blank, which a codex history must not have")
+    yield Finding("the line is blank, which a codex history must not have")
 
 
 @rule("L115", "torn-tail", Severity.ERROR, "note", "torn")
@@ -180,7 +172,7 @@ def torn_tail(note: Note) -> Findings:
     Fix: unsafe; wait if the loop is alive, else the tail is cut off, but for whole records that it begins or ends with,
     which get their newline. Where it is only white space, cutting it off is safe.
     """
-    yield _at(note, f"the last line is unfinished: {note.detail}")
+    yield Finding(f"the last line is unfinished: {note.detail}")
 
 
 @rule("L116", "missing-final-newline", Severity.WARNING, "note", "unterminated")
@@ -191,7 +183,7 @@ def missing_final_newline(note: Note) -> Findings:
     Example: a file that ends with `}`.
     Fix: safe; the newline is added.
     """
-    yield _at(note, "the last line has no newline")
+    yield Finding("the last line has no newline")
 
 
 @rule("L117", "integer-beyond-64-bits", Severity.INFO, "note", "bigint")
@@ -202,7 +194,7 @@ def integer_beyond_64_bits(note: Note) -> Findings:
     Example: `"metric":9223372036854776000`.
     Fix: none needed.
     """
-    yield _at(note, f"{note.detail[:40]} is outside 64 bits; its text is kept")
+    yield Finding(f"{note.detail[:40]} is outside 64 bits; its text is kept")
 
 
 @rule("L118", "raw-control-character", Severity.ERROR, "note", "control")
@@ -214,7 +206,7 @@ def raw_control_character(note: Note) -> Findings:
     Fix: unsafe where the line is a record then: the characters are written as escapes; else none by machine; mend
     the line by hand, or accept that it is unread.
     """
-    yield _at(note, f"an unescaped control character {note.detail} stands in a text".replace("  ", " "))
+    yield Finding(f"an unescaped control character {note.detail} stands in a text".replace("  ", " "))
 
 
 @rule("L119", "conflict-marker", Severity.ERROR, "note", "conflict")
@@ -226,4 +218,4 @@ def conflict_marker(note: Note) -> Findings:
     Fix: unsafe where the markers of the conflict are whole: both sides are kept in time order, or one of them
     (`--ours`, `--theirs`); else none by machine: look up the merge in git.
     """
-    yield _at(note, f"a git conflict marker ({note.detail}) stands in the log")
+    yield Finding(f"a git conflict marker ({note.detail}) stands in the log")

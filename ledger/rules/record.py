@@ -1,15 +1,12 @@
 """Rules about one record's keys and values, driven by what its dialect declares (protocols.md 2-4)."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from ledger.base.numbers import is_number
 from ledger.base.times import parse_iso
 from ledger.dialects.base import TYPES, Field, Record, objects, present, typed
 from ledger.log.diagnostics import Finding, Severity, article, show
-from ledger.log.rule import rule
-
-Findings = Iterator[Finding]
+from ledger.log.rule import Findings, rule
 
 
 @rule("R201", "missing-key", Severity.ERROR, "record", "any")

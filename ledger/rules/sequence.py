@@ -1,17 +1,14 @@
 """Rules about an event's place in the log: numbers, segments, times, and what came before (protocols.md 2, 3, 5, 6)."""
 
-from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
 
+from ledger.dialects.base import Object
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.events import Decision, Run
 from ledger.log.jsontext import mentions
-from ledger.log.rule import rule
+from ledger.log.rule import Findings, rule
 
-Findings = Iterator[Finding]
-Record = Mapping[str, Any]
 _LISTED = 8
 
 
@@ -34,7 +31,7 @@ def unknown_protocol(first_line: int, keys: list[str], binary: bool, before: Sta
 
 
 @rule("S401", "record-before-header", Severity.ERROR, "event", "record")
-def record_before_header(event: object, before: State, record: Record) -> Findings:
+def record_before_header(event: object, before: State, record: Object) -> Findings:
     """Report a log that does not begin with its config header, once, at line 1.
 
     A first line that cannot be read at all may have been the header; then that line's finding is the only one.
@@ -51,7 +48,7 @@ def record_before_header(event: object, before: State, record: Record) -> Findin
 
 
 @rule("S402", "run-zero", Severity.WARNING, "event", "numbered run")
-def run_zero(run: Run, before: State, record: Record) -> Findings:
+def run_zero(run: Run, before: State, record: Object) -> Findings:
     """Report a run numbered 0. One that repeats an earlier run 0 is reported as such instead.
 
     Why: runs count from 1; a reader that divides by the number, or takes 0 for none, goes wrong.
@@ -63,7 +60,7 @@ def run_zero(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S403", "run-gap", Severity.WARNING, "event", "numbered run")
-def run_gap(run: Run, before: State, record: Record) -> Findings:
+def run_gap(run: Run, before: State, record: Object) -> Findings:
     """Report a run number that leaves out numbers after the run before it.
 
     Why: runs may have been lost. Numbers that unreadable records between account for are not reported.
@@ -76,7 +73,7 @@ def run_gap(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S404", "run-backwards", Severity.WARNING, "event", "numbered run")
-def run_backwards(run: Run, before: State, record: Record) -> Findings:
+def run_backwards(run: Run, before: State, record: Object) -> Findings:
     """Report a run number below the expected one that no run has borne.
 
     Why: the writer lost count, or records stand in the wrong order.
@@ -93,7 +90,7 @@ def _expected(before: State) -> int:
 
 
 @rule("S405", "repeated-run-number", Severity.WARNING, "event", "numbered run")
-def repeated_run_number(run: Run, before: State, record: Record) -> Findings:
+def repeated_run_number(run: Run, before: State, record: Object) -> Findings:
     """Report a run number that an earlier record of the log already bears.
 
     Why: parallel writers count for themselves, and a reader keyed on the number would merge two experiments.
@@ -105,7 +102,7 @@ def repeated_run_number(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S406", "mixed-time-units", Severity.WARNING, "event", "numbered run")
-def mixed_time_units(run: Run, before: State, record: Record) -> Findings:
+def mixed_time_units(run: Run, before: State, record: Object) -> Findings:
     """Report timestamps that count seconds here and milliseconds there, once a log.
 
     Why: a reader that assumes one unit sees runs in 1970 or in the far future.
@@ -120,7 +117,7 @@ def mixed_time_units(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S407", "stated-segment-differs", Severity.WARNING, "event", "numbered run")
-def stated_segment_differs(run: Run, before: State, record: Record) -> Findings:
+def stated_segment_differs(run: Run, before: State, record: Object) -> Findings:
     """Report a run that states another segment than the region it stands in. The region wins, except in the verdict.
 
     Why: two sessions write into one file, or the writer counts headers differently.
@@ -133,7 +130,7 @@ def stated_segment_differs(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S408", "secondary-metric-missing", Severity.WARNING, "event", "numbered run")
-def secondary_metric_missing(run: Run, before: State, record: Record) -> Findings:
+def secondary_metric_missing(run: Run, before: State, record: Object) -> Findings:
     """Report secondary metrics that an earlier run of the segment had and this one lacks.
 
     Why: a metric that comes and goes cannot be followed. Crashes and failed checks are exempt, and so is a name that
@@ -153,7 +150,7 @@ def secondary_metric_missing(run: Run, before: State, record: Record) -> Finding
 
 
 @rule("S409", "baseline-crashed", Severity.WARNING, "event", "numbered run", "result")
-def baseline_crashed(run: Run, before: State, record: Record) -> Findings:
+def baseline_crashed(run: Run, before: State, record: Object) -> Findings:
     """Report a segment whose first run crashed. The first run that measured something is its baseline.
 
     Why: a crash measured nothing, so nothing can be compared with it.
@@ -166,7 +163,7 @@ def baseline_crashed(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S410", "confidence-differs", Severity.INFO, "event", "numbered run")
-def confidence_differs(run: Run, before: State, record: Record) -> Findings:
+def confidence_differs(run: Run, before: State, record: Object) -> Findings:
     """Report a stored confidence that neither formula gives: over all measurements, or over those above 0.
 
     Why: the writer computed it otherwise; the views compute their own.
@@ -187,7 +184,7 @@ def confidence_differs(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S411", "repeated-result", Severity.ERROR, "event", "result")
-def repeated_result(run: Run, before: State, record: Record) -> Findings:
+def repeated_result(run: Run, before: State, record: Object) -> Findings:
     """Report a second result for the same run.
 
     Why: decisions name a run by its number, so it must be one.
@@ -199,7 +196,7 @@ def repeated_result(run: Run, before: State, record: Record) -> Findings:
 
 
 @rule("S412", "decision-without-result", Severity.ERROR, "event", "decision")
-def decision_without_result(decision: Decision, before: State, record: Record) -> Findings:
+def decision_without_result(decision: Decision, before: State, record: Object) -> Findings:
     """Report a decision about a run whose result does not precede it.
 
     Why: nothing was measured that could be decided on.
@@ -211,7 +208,7 @@ def decision_without_result(decision: Decision, before: State, record: Record) -
 
 
 @rule("S413", "decision-superseded", Severity.WARNING, "event", "decision")
-def decision_superseded(decision: Decision, before: State, record: Record) -> Findings:
+def decision_superseded(decision: Decision, before: State, record: Object) -> Findings:
     """Report a decision that replaces an earlier one for the same run.
 
     Why: the later one counts; a reader that takes the first would disagree.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger import __version__
-from ledger.log.source import run_json_of
+from ledger.log.source import decisions_of, run_json_of
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location
 from ledger.mirror.raw import driver
@@ -33,7 +33,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
 def log_fingerprint(log: Path) -> tuple[Fingerprint | None, ...]:
     """Take the fingerprints of all that a log's page is made of, the log's own first."""
     folder = project_folder(log)
-    beside = (run_json_of(log), log.with_name(f"{log.name}.accepted.jsonl"), folder / CONFIG, folder / PLUGIN)
+    beside = (run_json_of(log), decisions_of(log), folder / CONFIG, folder / PLUGIN)
     return tuple(map(fingerprint, (log, *beside)))
 
 

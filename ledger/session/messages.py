@@ -14,7 +14,7 @@ from ledger.log.source import read_small
 from ledger.session.files import Session
 from ledger.session.side_names import STEER, STEER_LOCK
 
-USER, BEFORE, AFTER = "user", "before hook", "after hook"
+USER = "user"
 MOST_BYTES = 1 << 20
 """A longer text belongs into a file that the text names."""
 

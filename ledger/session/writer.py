@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
-from ledger.dialects import by_name, encode, policy_of
+from ledger.dialects import by_name, encode
 from ledger.fold.state import State, run_at
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.log.events import Event, Run, Runs
@@ -99,13 +99,3 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
         pen.append(*records)
         create(log, b"".join(encode(by_name(dialect), record) for record in records))
         return pen
-
-
-def concluded(state: State) -> str | None:
-    """Say how a session was concluded; None for one that goes on."""
-    return policy_of(state).concluded(state)
-
-
-def check_open(state: State) -> None:
-    """Raise LedgerError if the session is concluded: only an explicit restart goes on with it."""
-    policy_of(state).check_open(state)

@@ -13,9 +13,8 @@ from ledger.log.events import Run
 from ledger.log.jsontext import dump
 from ledger.session.history import History
 from ledger.telling.figures import NOTHING, counted_by, delta, is_best, metric
-from ledger.telling.markdown_text import code, exact, inline, verbatim
-from ledger.telling.other_records import OtherRecords
-from ledger.telling.run_details import asi_of, details
+from ledger.telling.markdown_text import code, exact, inline, table, verbatim
+from ledger.telling.other_records import OtherRecords, details
 
 WHOLE = 50
 """So many of the last runs are told without loss."""
@@ -104,7 +103,7 @@ def secondary(history: History) -> str:
     held = [details(run).metrics if run else {} for _, run in columns]
     heads = [f"{what} (run {run.run})" if run else what for what, run in columns]
     rows = [[inline(name), *(_value(metrics, name) for metrics in held)] for name in names]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (["metric", *heads], ["---"] * 4, *rows))
+    return table(["metric", *heads], rows)
 
 
 def _value(metrics: Mapping[str, Any], name: str) -> str:
@@ -190,7 +189,7 @@ def _description(run: Run) -> str:
 
 def _said(run: Run, noted: OtherRecords) -> dict[str, Any]:
     """Give what an agent noted about a run, why it was decided so, and that its guard failed."""
-    said = asi_of(run)
+    said = details(run).asi
     if reasons := [str(one["reason"]) for one in noted.decisions.get(run.run, ()) if one.get("reason")]:
         said = {**said, "reason": "; ".join(reasons)}
     if run.extras and '"guard":"fail"' in run.extras:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ledger.base.numbers import text
 from ledger.dialects import policy_of
-from ledger.dialects.words import TimeLimits
+from ledger.dialects.policy import TimeLimits
 from ledger.fold.segment import Segment
 from ledger.fold.verdict import WALL
 from ledger.session.files import Session

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from ledger.base.errors import LedgerError
 from ledger.base.times import iso
 from ledger.exports.lake import manifest, parts
+from ledger.exports.lake.file_names import NULL, Folders, is_ours
 from ledger.exports.lake.layout import LAYOUTS, TYPES
-from ledger.exports.lake.paths import NULL, Folders, is_ours
 from ledger.exports.lake.update import write
 from ledger.mirror.appended_rows import GROWING
 from ledger.mirror.views import VIEWS

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ledger import dialects
+from ledger.log.file_layout import FileLayout
+from ledger.reading.discovery import find_logs, session_log
 from tests.support.cli import ROOT, Result, environment
 from tests.support.project import IDENTITY, Project, bare
 
@@ -86,13 +89,16 @@ def test_verdict_and_status_judge_it_by_its_own_rules(log: Path) -> None:
     assert "seconds" in status.out
 
 
-def test_its_logs_are_found_by_their_place(log: Path) -> None:
-    folder = log.parent
-    (folder / "ring").mkdir()
-    log.rename(folder / "ring" / "bouts.jsonl")
-    for arguments in (["."], []):
-        logs = json.loads(toy(folder, "check", *arguments, "--format", "json").out)["logs"]
-        assert [Path(one["path"]).parent.name for one in logs] == ["ring"]
+def test_logs_are_found_where_a_dialect_has_them(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = FileLayout("ring", "ring/bouts.jsonl", "ring/hooks", owner="ring", configured=True)
+    fourth = dialects.DEFAULT._replace(name="ring", layout=layout)
+    monkeypatch.setattr(dialects, "DIALECTS", (fourth, *dialects.DIALECTS))
+    ring = log.parent / "ring"
+    ring.mkdir()
+    log = log.rename(ring / "bouts.jsonl").resolve()
+    (ring / "run.json").touch()
+    assert session_log(log.parent.parent) == session_log(ring) == log
+    assert find_logs((str(ring.parent),)) == find_logs((str(ring / "run.json"),)) == [log]
 
 
 def test_a_command_can_be_told_that_a_log_speaks_it(log: Path) -> None:
@@ -114,6 +120,7 @@ class Ring:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        project.log = project.folder / "ring" / "bouts.jsonl"
 
     def toy(self, *arguments: object) -> Result:
         return toy(self.project.folder, *arguments, home=self.project.home)
@@ -132,7 +139,7 @@ def ring(tmp_path: Path) -> Ring:
         "--command", "bash bench.sh", "--scope", "src", "--git",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "The trainer decides" in (one.project.folder / ".auto" / "prompt.md").read_text()
+    assert "The trainer decides" in one.project.log.with_name("prompt.md").read_text()
     return one
 
 
@@ -162,7 +169,9 @@ def test_runs_are_made_logged_and_told_of_in_it(ring: Ring) -> None:
         ("bout", 3, 95, "lost", "longer"), ("bout", 4, 0, "fell", "fell"), ("bell", "cancelled"),
     ]  # fmt: skip
     assert ring.toy("check").code == 0
+    assert one.git("ls-files", "ring") == "ring/measure.sh"
     assert ring.toy("archive").code == 0
+    assert sorted(path.name for path in one.log.parent.iterdir() if path.suffix != ".lock") == ["archive", "measure.sh"]
 
 
 def test_a_loop_goes_by_it(ring: Ring) -> None:

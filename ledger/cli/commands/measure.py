@@ -4,6 +4,7 @@ import math
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,7 +162,7 @@ def _print(done: _Done, format_name: str) -> None:
         click.echo(dump(said) + "\n" if format_name == "json" else _lines(metrics), file=stdout_text(), nl=False)
 
 
-def _lines(metrics: dict[str, Number]) -> str:
+def _lines(metrics: Mapping[str, Number]) -> str:
     return "".join(f"METRIC {plain(name)}={dump(value)}\n" for name, value in metrics.items())
 
 

@@ -13,7 +13,7 @@ from ledger.base.text import counted, plain
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.output import shown, write_bytes
 from ledger.cli.support.overwriting import check_overwriting
-from ledger.log.source import STDIN, open_log, run_json_of
+from ledger.log.source import STDIN, decisions_of, open_log, run_json_of
 from ledger.merge.side import Side, read_side
 from ledger.merge.union import Change, Merged
 from ledger.merge.union import merge as union
@@ -100,8 +100,8 @@ def _accepted_on_both(path: str) -> dict[Key, Acceptance]:
     found = accepted.read(log)
     git = Git(Path.cwd())
     for commit in _merged_commits(git):
-        if (data := git.blob(commit, accepted.file_of(log).as_posix())) is not None:
-            found = {**accepted.in_force(accepted.file_of(log), data), **found}
+        if (data := git.blob(commit, decisions_of(log).as_posix())) is not None:
+            found = {**accepted.in_force(decisions_of(log), data), **found}
     return found
 
 

@@ -14,7 +14,7 @@ from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import dialect_option, format_option
 from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.log.diagnostics import Diagnostic
-from ledger.log.source import check_kind
+from ledger.log.source import check_kind, decisions_of
 from ledger.reading import accepted
 from ledger.reading.accepted import Acceptance
 from ledger.reading.side_files import add_record, whoami
@@ -60,7 +60,7 @@ def accept(log: str, codes: tuple[str, ...], reason: str, dialect: str | None) -
         found = [one for pair in asked for one in _findings(path, dialect, *pair)]
         made = _decide(path, found, reason.strip())
     count = counted(len(made), "finding")
-    click.echo(f"accepted {count} of {shown(path)}; commit {shown(accepted.file_of(path))} with it")
+    click.echo(f"accepted {count} of {shown(path)}; commit {shown(decisions_of(path))} with it")
 
 
 def _asked(text: str) -> tuple[str, int | None]:

@@ -1,11 +1,30 @@
 """The loop by status markers: runs with their status, `running` at the start, another marker at the end."""
 
+from typing import ClassVar
+
+from ledger.base.errors import LedgerError
 from ledger.dialects.autoresearch import writing
-from ledger.dialects.autoresearch.words import AutoresearchWords
-from ledger.dialects.policy import Policy
+from ledger.dialects.policy import Policy, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan
-from ledger.fold.state import State
-from ledger.fold.verdict import CONCLUDED
+from ledger.fold.state import MARKERS, State
+from ledger.fold.verdict import BACKSTOP, CONCLUDED, WALL, Verdict
+
+
+class AutoresearchWords(Words):
+    how_to_end = "end it with ledger mark done, or ledger cancel"
+    endings: ClassVar = {"done": "DONE", "cancelled": "CANCELLED", "wall": "WALL", "blocked": "BLOCKED"}
+
+    def closed(self, how: str) -> str:
+        anew = ", then ledger init opens a segment without its streak" if how == "wall" else ""
+        return f"the session is concluded ({how}); ledger mark running --restart goes on with it{anew}"
+
+    def report(self, verdict: str) -> str:
+        if verdict == "wall":
+            return (
+                "Report it with `ledger mark wall`; another direction starts with `ledger mark running --restart` and a"
+                " new segment, `ledger init`."
+            )
+        return "Report it with `ledger mark done`, or raise the limit if a person says so."
 
 
 class AutoresearchPolicy(Policy):
@@ -13,6 +32,23 @@ class AutoresearchPolicy(Policy):
     words = AutoresearchWords()
 
     has_hook_records = True
+
+    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
+        """Judge by what follows the last header, in the segment that the last run states; no limit of its own."""
+        limit = max_iterations or 0
+        region = state.region
+        runs, streak = region.runs.get(region.stated, 0), region.streak
+        if region.last_status in CONCLUDED:
+            word = "concluded"
+        elif 0 < limit <= runs:
+            word = "max_iterations"
+        elif streak > WALL:
+            word = "wall"
+        elif not limit and runs and runs % BACKSTOP == 0 and region.backstop_ack < runs:
+            word = "backstop"
+        else:
+            word = "continue"
+        return Verdict(region.stated, runs, streak, region.last_status or "none", region.backstop_ack, word)
 
     def concluded(self, state: State) -> str | None:
         return state.marker if state.marker in CONCLUDED else None
@@ -25,7 +61,10 @@ class AutoresearchPolicy(Policy):
         return [writing.run(state, outcome, now_ms)]
 
     def check_mark(self, word: str, ack: int | None) -> None:
-        writing.check_marker(word, ack)
+        if word not in MARKERS:
+            raise LedgerError(f"a marker is one of {', '.join(MARKERS)}, not {word!r}")
+        if ack is not None and word != "running":
+            raise LedgerError("only a running marker acknowledges a backstop")
 
     def mark(
         self, state: State, word: str, now_ms: int, *, ack: int | None, reason: str | None, restart: bool

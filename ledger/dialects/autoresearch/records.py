@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ledger.base.numbers import normal, storable
 from ledger.base.times import moment
-from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, Said, rest
+from ledger.dialects.base import TYPES, UNKNOWN, Field, Json, Kind, Object, Said, rest
 from ledger.fold.segment import STATUSES
 from ledger.fold.state import MARKERS, State
 from ledger.log.events import Event, Header, Marker, Other, Place, Run, Runs, Shape
@@ -82,10 +82,9 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     """Make the event of a record that its rules accept. A header's detail keeps the spelling it was written in."""
     if kind is RUN:
         return Runs.of(parse_run(record, place, state))
-    at_ms, time_unit, exact = (
-        moment(record.get("timestamp")) if _is_moment(record.get("timestamp")) else (None, None, False)
-    )
-    time_unit = time_unit if exact else None
+    stamp = record.get("timestamp")
+    at_ms, unit, exact = moment(stamp if TYPES["epoch"](stamp) else None)
+    time_unit = unit if exact else None
     taken = ("timestamp",) if exact else ()
     if kind is CONFIG:
         proper, detail = spelled(record), rest(record, "type")
@@ -98,10 +97,6 @@ def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     if kind is HOOK:
         return Other(place, "hook", record["stage"], at_ms, time_unit, rest(record, "type", "stage", *taken))
     return Other(place, str(record["type"]), None, at_ms, time_unit, rest(record, "type", *taken))
-
-
-def _is_moment(value: Json) -> bool:
-    return isinstance(value, str) or (value is not None and not isinstance(value, bool | list | dict))
 
 
 def parse_run(record: Object, place: Place, state: State) -> Run:

@@ -1,16 +1,14 @@
 """The rules of the `autoresearch` protocol: how its records are spelt (protocols.md 2)."""
 
 import re
-from collections.abc import Iterator
 
 from ledger.base.numbers import is_number
 from ledger.base.times import parse_iso
 from ledger.dialects.autoresearch.records import SPELLINGS
 from ledger.dialects.base import FORBIDDEN_NAMES, Record, typed
 from ledger.log.diagnostics import Finding, Severity, article, show
-from ledger.log.rule import rule
+from ledger.log.rule import Findings, rule
 
-Findings = Iterator[Finding]
 OWN = "autoresearch"
 """The subject of the rules about a record or the end of the log."""
 

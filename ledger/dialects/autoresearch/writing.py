@@ -2,12 +2,11 @@
 
 from bisect import insort
 
-from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, better
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, next_run, stamp
 from ledger.fold.confidence import score
 from ledger.fold.segment import KEPT, Segment
-from ledger.fold.state import MARKERS, State
+from ledger.fold.state import State
 
 
 def header(plan: SessionPlan) -> Record:
@@ -38,14 +37,6 @@ def run(state: State, outcome: RunOutcome, now_ms: int) -> Record:
     if outcome.samples:
         made["samples"] = list(outcome.samples)
     return made
-
-
-def check_marker(word: str, ack: int | None = None) -> None:
-    """Raise LedgerError for an unknown state, and for one that acknowledges no backstop."""
-    if word not in MARKERS:
-        raise LedgerError(f"a marker is one of {', '.join(MARKERS)}, not {word!r}")
-    if ack is not None and word != "running":
-        raise LedgerError("only a running marker acknowledges a backstop")
 
 
 def marker(state: State, word: str, now_ms: int, ack: int | None = None, reason: str | None = None) -> Record:

@@ -1,18 +1,46 @@
 """The loop by a run.json: its commands measure, its branch is fixed, and each event states what is retained."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import Number
+from ledger.base.numbers import Number, is_number, text
 from ledger.dialects.codex import writing
-from ledger.dialects.codex.words import CodexWords
-from ledger.dialects.policy import Binding, Policy, Retained
+from ledger.dialects.policy import Binding, Policy, Quote, Retained, TimeLimits, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
+from ledger.fold.verdict import Verdict
 
 MARKS = ("blocked", "stopped", "resumed")
+
+
+class CodexWords(Words):
+    to_beat = "retained metric"
+    how_to_measure = "`ledger run` measures by `metric.command` of `run.json`."
+    scope_keeper = "run.json"
+    how_to_end = "end it with ledger mark stopped --reason TEXT"
+    endings: ClassVar = {
+        "complete": "DONE (complete)", "stopped": "DONE (stopped)", "blocked": "BLOCKED", "error": "ERROR",
+    }  # fmt: skip
+
+    def closed(self, how: str) -> str:
+        if how == "complete":
+            return "the run is complete and nothing follows that; ledger archive moves it aside for another one"
+        return f"the session is concluded ({how}); ledger mark resumed --reason TEXT goes on with it"
+
+    def report(self, verdict: str) -> str:
+        return "Report it with `ledger mark stopped --reason TEXT`."
+
+    def failures(self, stated: Mapping[str, Any], limits: TimeLimits, quote: Quote) -> Iterator[str]:
+        limit: Any = stated.get("timeout_seconds")
+        after = f", or outlasts {text(limit)} s," if is_number(limit) else ""
+        yield (
+            f"There is no crash: a measurement that fails{after} is reverted, an `error` event is written, and the loop"
+            " stops; `ledger mark resumed --reason TEXT` goes on."
+        )
+        if isinstance(guard := stated.get("guard"), str):
+            yield f"The guard {quote(guard)} runs on every better trial; where it fails the trial is discarded."
 
 
 class CodexPolicy(Policy):
@@ -35,9 +63,6 @@ class CodexPolicy(Policy):
     limit_key = "max_iterations"
     verdict_takes_limit = False
 
-    def config(self, state: State) -> Mapping[str, Any] | None:
-        return state.replay.config
-
     def binding(self, state: State) -> Binding | None:
         config = state.replay.config or {}
         return Binding(config.get("repo"), config.get("branch"))
@@ -50,6 +75,12 @@ class CodexPolicy(Policy):
 
     def retained(self, state: State) -> Retained | None:
         return Retained(state.replay.metric, state.replay.head)
+
+    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
+        """Judge by the history's last event; its limits stand in run.json, and the tool that owns it ends it."""
+        segment = state.current()
+        word = "concluded" if state.status in TERMINAL else "continue"
+        return Verdict(0, segment.runs, segment.streak.current, state.status, 0, word)
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None

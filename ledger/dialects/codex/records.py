@@ -1,7 +1,7 @@
 """The records of the `codex` protocol: run.json, and the events of its history (protocols.md 4)."""
 
 from ledger.base.numbers import is_number, normal, storable
-from ledger.base.times import parse_iso
+from ledger.base.times import moment
 from ledger.dialects.base import Field, Json, Kind, Object, Target, rest
 from ledger.fold.state import State
 from ledger.log.events import Event, Header, Lifecycle, Place, Run, Runs
@@ -102,11 +102,8 @@ def kind_of(record: Object) -> Kind:
 
 def header(config: Object, place: Place) -> Header:
     """Make the one header of a codex log out of its run.json."""
-    read = parse_iso(config["created_at"])
-    metric = config["metric"]
-    return Header(
-        place, config["goal"], metric["name"], "", metric["direction"], read[0] if read else None, dict(config), {}
-    )
+    metric, at_ms = config["metric"], moment(config["created_at"])[0]
+    return Header(place, config["goal"], metric["name"], "", metric["direction"], at_ms, dict(config), {})
 
 
 def target(state: State) -> Target | None:
@@ -117,8 +114,7 @@ def target(state: State) -> Target | None:
 
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     """Make the event of a record that its rules accept: baseline is run 0, an iteration its own number."""
-    read = parse_iso(record["time"])
-    at_ms = read[0] if read else None
+    at_ms = moment(record["time"])[0]
     if kind.name not in _TRIALS:
         return Lifecycle(place, kind.name, at_ms, rest(record, "event"))
     trial = kind.name == "iteration"

@@ -1,20 +1,16 @@
 """The rules of the `codex` protocol: its exact keys, and its history replayed against run.json (protocols.md 4)."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ledger.base.numbers import Number, better, compare
-from ledger.dialects.base import Record, objects
+from ledger.dialects.base import Object, Record, objects
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity, article, show
-from ledger.log.rule import rule
+from ledger.log.rule import Findings, rule
 
-Findings = Iterator[Finding]
 OWN = "codex"
 """The subject of the rules about a record or the end of the log."""
-Object = Mapping[str, Any]
 _ERROR = Severity.ERROR
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ledger.base.numbers import normal, storable
-from ledger.base.times import parse_iso
+from ledger.base.times import moment
 from ledger.dialects.base import UNKNOWN, Field, Json, Kind, Object, Said, rest
 from ledger.fold.state import State
 from ledger.log.events import Decision, Event, Header, Place, Run, Runs, Shape
@@ -63,27 +63,14 @@ def kind_of(record: Object) -> Kind:
     return _KINDS.get(kind, UNKNOWN) if isinstance(kind, str) else UNKNOWN
 
 
-def _at_ms(value: Json) -> int | None:
-    read = parse_iso(value) if isinstance(value, str) else None
-    return read[0] if read else None
-
-
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:
     """Make the event of a record that its rules accept. The median wins over the value."""
     if kind is CONFIG:
         settings = {key: record[key] for key in SETTINGS if key in record}
-        at_ms, detail = _at_ms(record["created_at"]), rest(record, "type")
-        return Header(
-            place,
-            record["name"],
-            record["metric"],
-            record.get("unit", ""),
-            record["direction"],
-            at_ms,
-            detail,
-            settings,
-        )
-    at_ms = _at_ms(record["timestamp"])
+        at_ms, detail = moment(record["created_at"])[0], rest(record, "type")
+        unit, direction = record.get("unit", ""), record["direction"]
+        return Header(place, record["name"], record["metric"], unit, direction, at_ms, detail, settings)
+    at_ms = moment(record["timestamp"])[0]
     if kind is DECISION:
         taken = ("type", "action", *(("run",) if storable(record["run"]) else ()))
         return Decision(place, record["run"], record["action"], at_ms, rest(record, *taken))

@@ -1,22 +1,17 @@
 """The rules of the `state-protocol` protocol: one event against its own segment's settings (protocols.md 3)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 from ledger.base.numbers import compare, decimal
+from ledger.dialects.base import Object
 from ledger.dialects.state_protocol.records import THRESHOLDS
 from ledger.fold.confidence import median
 from ledger.fold.state import State
 from ledger.log.diagnostics import Finding, Severity
 from ledger.log.events import Decision, Run
-from ledger.log.rule import rule
-
-Findings = Iterator[Finding]
-Record = Mapping[str, Any]
+from ledger.log.rule import Findings, rule
 
 
 @rule("E301", "median-differs-from-samples", Severity.WARNING, "event", "state-protocol:run")
-def median_differs_from_samples(run: Run, before: State, record: Record) -> Findings:
+def median_differs_from_samples(run: Run, before: State, record: Object) -> Findings:
     """Report a `median` that is not the median of its `samples`.
 
     Why: one of the two was edited or computed wrongly; the stated median counts.
@@ -31,7 +26,7 @@ def median_differs_from_samples(run: Run, before: State, record: Record) -> Find
 
 
 @rule("E302", "metric-differs-from-config", Severity.ERROR, "event", "state-protocol:run")
-def metric_differs_from_config(run: Run, before: State, record: Record) -> Findings:
+def metric_differs_from_config(run: Run, before: State, record: Object) -> Findings:
     """Report a result of another metric than its segment's.
 
     Why: values of different metrics must not be compared; another metric needs a config of its own.
@@ -45,7 +40,7 @@ def metric_differs_from_config(run: Run, before: State, record: Record) -> Findi
 
 
 @rule("E303", "keep-below-threshold", Severity.WARNING, "event", "state-protocol:decision")
-def keep_below_threshold(decision: Decision, before: State, record: Record) -> Findings:
+def keep_below_threshold(decision: Decision, before: State, record: Object) -> Findings:
     """Report a keep whose gain over the best before it is under the configured effect size or noise floor.
 
     Why: the session's own settings call such a gain noise.

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import replacing
 from ledger.base.paths import show_path
-from ledger.exports.lake import paths
+from ledger.exports.lake import file_names
 from ledger.log.jsontext import dump, load
 from ledger.mirror.views import VIEWS
 
@@ -74,7 +75,7 @@ def _view_files(value: dict[str, Any]) -> ViewFiles:
     """Read a view's part; raise ValueError if what it names, which may be removed, is not of the folder's own."""
     sessions = {key: SessionFiles(**{**held, "files": tuple(held["files"])}) for key, held in value["sessions"].items()}
     made = ViewFiles(value["revision"], value["columns"], dict(value["folders"]), list(value["files"]), sessions)
-    if not all(paths.is_ours(file, _NAMES) for file in made.all_files()):
+    if not all(file_names.is_ours(file, _NAMES) for file in made.all_files()):
         raise ValueError
     return made
 
@@ -85,12 +86,10 @@ def save(lake: Path, held: dict[str, ViewFiles]) -> None:
         name: {**view._asdict(), "sessions": {key: session._asdict() for key, session in view.sessions.items()}}
         for name, view in held.items()
     }
-    temporary = lake / f"{NAME}.tmp"
-    with temporary.open("wb") as file:
+    with replacing(lake / NAME, fresh=lake / f"{NAME}.tmp") as file:
         file.write(dump({"version": VERSION, "views": views}).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    temporary.replace(lake / NAME)
 
 
 def sweep(lake: Path, held: dict[str, ViewFiles]) -> None:
@@ -100,7 +99,7 @@ def sweep(lake: Path, held: dict[str, ViewFiles]) -> None:
     for file in _files(lake):
         if file in known or file in _IGNORED:
             continue
-        if not (file == f"{NAME}.tmp" or paths.is_ours(file, _NAMES)):
+        if not (file == f"{NAME}.tmp" or file_names.is_ours(file, _NAMES)):
             raise LedgerError(f"{show_path(lake / file)} is of no export; take it out of the folder of this one")
         left.append(file)
     for file in left:
@@ -121,10 +120,6 @@ def remove(lake: Path, files: set[str]) -> None:
         path = lake / file
         path.unlink(missing_ok=True)
         for folder in path.parents:
-            if folder == lake or not _empty(folder):
+            if folder == lake or not folder.is_dir() or any(folder.iterdir()):
                 break
             folder.rmdir()
-
-
-def _empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())

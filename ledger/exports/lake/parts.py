@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ledger.exports.lake.file_names import Folders
 from ledger.exports.lake.layout import ViewLayout, batch
-from ledger.exports.lake.paths import Folders
 
 GROUP_ROWS = 128 * 1024
 """Rows of a row group; fewer where they take more than GROUP_BYTES."""

@@ -5,14 +5,13 @@ was appended; the others are written anew. What is in the folder is written down
 """
 
 import filecmp
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ledger.base.errors import LedgerError
 from ledger.base.locks import locked
 from ledger.base.paths import show_path
-from ledger.exports.lake import manifest, paths
+from ledger.exports.lake import file_names, manifest
 from ledger.exports.lake.layout import LAYOUTS, ViewLayout
 from ledger.exports.lake.manifest import SessionFiles, ViewFiles
 from ledger.exports.lake.parts import stage, stage_empty
@@ -50,7 +49,7 @@ def write(raw: Raw, lake: Path, views: Sequence[str]) -> Iterator[str]:
 
 def _renew(raw: Raw, lake: Path, layout: ViewLayout, known: ViewFiles | None, _: Sequence[StoredSession]) -> ViewFiles:
     """Write a view anew; a file that would be the same stays as it is."""
-    folders = paths.Folders(layout.key or "", known.folders if known else {})
+    folders = file_names.Folders(layout.key or "", known.folders if known else {})
     sort = () if layout.key is None else (layout.key,)
     rows = queries.query(raw, by_name(layout.name), Filters(sort=sort))
     staged = stage(lake, layout, folders, rows, _ALL) or [stage_empty(lake, layout, folders, _ALL)]
@@ -71,7 +70,7 @@ def _grow(
     """Add files for what the sessions have new; those of a session that was rewritten, or is gone, make way."""
     alike = known is not None and (known.revision, known.columns) == (schema.REVISION, list(layout.columns))
     before = known.sessions if known and alike else {}
-    folders = paths.Folders(layout.key or "", known.folders if known else {})
+    folders = file_names.Folders(layout.key or "", known.folders if known else {})
     after = {}
     for session in sessions:
         old, now = before.get(session.key), _held(raw, session)
@@ -79,7 +78,7 @@ def _grow(
         files = kept.files if kept else ()
         if kept is None or kept.size < now.size:
             first = kept.lines + 1 if kept else 1
-            name = paths.part(session.key, first, f"{now.path}\0{now.sha256}")
+            name = file_names.part(session.key, first, f"{now.path}\0{now.sha256}")
             staged = stage(lake, layout, folders, appended_rows.rows_from(raw, layout.name, session.id, first), name)
             manifest.remove(lake, set(old.files) if old and kept is None else set())
             for file in staged:
@@ -100,7 +99,7 @@ def _held(raw: Raw, session: StoredSession) -> SessionFiles:
     """Say what the mirror holds of a session."""
     whole, digest = session.size + session.tail_size, session.sha256
     if session.tail_size:
-        digest = _sha256(raw, session, whole)
+        digest = store.sha256(raw, session.id, whole)
     lines = session.lines + bool(session.tail_size)
     return SessionFiles(session.path, session.dialect, whole, digest, bool(session.tail_size), lines, ())
 
@@ -112,22 +111,11 @@ def _stands(raw: Raw, lake: Path, session: StoredSession, old: SessionFiles, now
     if old._replace(files=()) == now:
         return True
     grown = (old.path, old.dialect) == (now.path, now.dialect) and not old.open and old.size < now.size
-    return grown and appended_rows.grows(now.dialect) and _sha256(raw, session, old.size) == old.sha256
-
-
-def _sha256(raw: Raw, session: StoredSession, size: int) -> str:
-    """Hash the first bytes of a session."""
-    digest = hashlib.sha256()
-    for data in store.stored(raw, session.id):
-        digest.update(data[:size])
-        size -= len(data)
-        if size <= 0:
-            break
-    return digest.hexdigest()
+    return grown and appended_rows.grows(now.dialect) and store.sha256(raw, session.id, old.size) == old.sha256
 
 
 def _view_files(
-    layout: ViewLayout, folders: paths.Folders, files: list[str], sessions: dict[str, SessionFiles]
+    layout: ViewLayout, folders: file_names.Folders, files: list[str], sessions: dict[str, SessionFiles]
 ) -> ViewFiles:
     """Say what there is of a view now, with the folders that are in use."""
     made = ViewFiles(schema.REVISION, list(layout.columns), {}, files, sessions)

@@ -18,7 +18,6 @@ from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
 from ledger.session.files import Session
-from ledger.session.objects import get_object, put_object
 from ledger.session.side_names import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP
 
 START_PATIENCE = 30.0
@@ -48,7 +47,7 @@ def live(session: Session) -> Live | None:
     """Find the loop that is at work on a session; None if there is none."""
     if not session.side(LOOP).exists() or not is_locked(session.side(LOOP_LOCK)):
         return None
-    found = get_object(session.side(LOOP)) or {}
+    found = session.get_object(LOOP)
     if any(type(found.get(name)) is not kind for name, kind in _KINDS.items()):
         return None
     return Live(**{name: found[name] for name in _KINDS})
@@ -68,8 +67,7 @@ def inside(session: Session) -> bool:
 
 def last_agent(session: Session) -> str | None:
     """Give the agent command of the session's last loop."""
-    found = get_object(session.side(LOOP)) or {}
-    agent = found.get("agent")
+    agent = session.get_object(LOOP).get("agent")
     return agent if isinstance(agent, str) and agent else None
 
 
@@ -96,7 +94,7 @@ class Registration:
             )
 
     def _write(self) -> None:
-        put_object(self._session.side(LOOP), self._live._asdict())
+        self._session.put_object(LOOP, self._live._asdict())
 
 
 @contextmanager
@@ -106,11 +104,6 @@ def registered(session: Session, agent: str) -> Iterator[Registration]:
     session.side(STOP).unlink(missing_ok=True)  # ahead of the lock, by which a stop finds the loop
     with locked(session.side(LOOP_LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
         yield Registration(session, agent)
-
-
-def stop_asked(session: Session) -> bool:
-    """Tell whether somebody asked the loop to stop."""
-    return session.side(STOP).exists()
 
 
 def is_urgent(session: Session) -> bool:

@@ -21,7 +21,6 @@ from ledger.loop.project import Project
 from ledger.session.history import History, secondary_names, sound
 from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
-from ledger.session.writer import check_open
 
 REPOSITORY_LOCK = "ledger.lock"
 """In git's own folder: held by the one who measures, whichever session it is for."""
@@ -42,15 +41,15 @@ class Limits(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged.
+    """Bundle who is told: sentences, the name of each step, what was logged, and that an iteration is ahead.
 
     Who lets a hook run when told has the repository forgotten.
     """
 
     say: Say
     step: Say
-    ahead: Callable[[History], object]
     logged: Callable[[Appended], object]
+    ahead: Callable[[], object] = lambda: None
 
 
 def attempt(
@@ -87,7 +86,7 @@ def _alone(git: Git) -> AbstractContextManager[None]:
 
 def _check(step: Step, limits: Limits) -> None:
     state = sound(step.history.renew()).state
-    check_open(state)
+    policy_of(state).check_open(state)
     preconditions.check_verdict(judge_session(state, step.session, limits.max_iterations, now_ms()))
 
 
@@ -118,7 +117,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
         _baseline(step, wishes.repeat, paths)
         _check(step, limits)
-    listener.ahead(history)
+    listener.ahead()
     experiment.conduct(step, experiment.commit(step, _begun(step, wishes._asdict(), paths)))
 
 
@@ -143,7 +142,7 @@ def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
             " commit it, have git ignore it, or take it away"
         )
     entry = _begun(step, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
-    logged = experiment.conduct(step, experiment.shelve(step, entry, beside or []))
+    logged = experiment.conduct(step, experiment.put_away(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):
         raise LedgerError(

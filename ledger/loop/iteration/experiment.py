@@ -17,7 +17,7 @@ from ledger.loop.iteration import appending, harness, journal, preconditions, pr
 from ledger.loop.iteration.decision import Rival, decide
 from ledger.loop.iteration.journal import Journal
 from ledger.loop.measuring import last_measurement
-from ledger.loop.measuring.measurement import Checked, Measurement, check, guard, has_checks, measure, verify
+from ledger.loop.measuring.measurement import NO_CHECKS, Checked, Measurement, check, guard, measure, verify
 from ledger.session.files import Session
 from ledger.session.history import History, sound
 from ledger.session.side_names import ITERATION
@@ -27,8 +27,6 @@ Say = Callable[[str], object]
 
 ATTEMPTS = 2
 """Measurements of one experiment that may be killed from outside before that counts as a crash."""
-
-UNCHECKED = Checked("none", "", "", 0.0)
 
 
 class Step(NamedTuple):
@@ -62,12 +60,11 @@ def conduct(step: Step, entry: Journal) -> Appended:
     try:
         history = sound(step.history.renew())
         entry = _measured(step, entry)
-        if policy_of(history.state).logs_before_revert:
-            entry, logged = appending.log(step, entry)
+        if not policy_of(history.state).logs_before_revert:
             entry = _reverted(step, entry)
-        else:
-            entry = _reverted(step, entry)
-            entry, logged = appending.log(step, entry)
+        step.watch("logging")
+        entry, logged = appending.log(step.session, history, entry)
+        entry = _reverted(step, entry)
         _verify(step, entry)
     except LedgerError as error:
         if entry.shelf is None:
@@ -75,13 +72,13 @@ def conduct(step: Step, entry: Journal) -> Appended:
         raise LedgerError(
             f"{error}; what was changed beside it is in {entry.shelf} and comes back with its end"
         ) from None
-    unshelve(step, entry)
+    bring_back(step, entry)
     step.done(logged)
     journal.remove(step.session)
     return logged
 
 
-def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
+def put_away(step: Step, entry: Journal, paths: list[str]) -> Journal:
     """Put files that differ from HEAD away until the iteration is over."""
     if not paths:
         return entry
@@ -90,7 +87,7 @@ def shelve(step: Step, entry: Journal, paths: list[str]) -> Journal:
     return entry
 
 
-def unshelve(step: Step, entry: Journal) -> None:
+def bring_back(step: Step, entry: Journal) -> None:
     """Bring the files back that were put away, but for what measuring makes and what was changed again since."""
     if entry.shelf is None:
         return
@@ -100,7 +97,7 @@ def unshelve(step: Step, entry: Journal) -> None:
             f"changed again since it was put away, and left so ({entry.shelf} has it):"
             f" {preconditions.listed(sorted(newer))}"
         )
-    made = preconditions.leavings(step.session, step.git)
+    made = preconditions.made_by_measuring(step.session, step.git)
     back = [path for path in entry.shelved if path not in newer and path not in made]
     step.git.restore(entry.shelf, back)
     if back:
@@ -115,19 +112,20 @@ def _measured(step: Step, entry: Journal) -> Journal:
     segment, policy = history.state.current(), policy_of(history.state)
     more: dict[str, str | None] = {}
     if entry.attempts >= ATTEMPTS:
-        measured, checked = _given_up(entry), UNCHECKED
+        said = f"killed from outside {entry.attempts} times while it was measured"
+        measured, checked = Measurement(failure=said), NO_CHECKS
     else:
-        entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
+        entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.look().untracked))
         before = protected.note(session, history, step.git)
         step.watch("measuring")
         if policy.commands_in_config:
             measured, checked, more = _verified(step, entry, history)
         else:
             measured = measure(session, segment.metric_name, repeat=wishes.repeat)
-            if not measured.failure and has_checks(session):
+            if not measured.failure and session.file("checks").exists():
                 measured = _bounded(step, before, measured)
             step.watch("checking")
-            checked = UNCHECKED if measured.failure else check(session)
+            checked = NO_CHECKS if measured.failure else check(session)
         measured = _bounded(step, before, measured, last=True)
         segment = history.state.current()  # others may have appended meanwhile
         tidy(step, entry)
@@ -159,31 +157,24 @@ def _bounded(step: Step, before: protected.Before, measured: Measurement, *, las
     if not undone:
         return measured
     said = f"changed what is the session's own, which is put back: {', '.join(undone)}"
-    return Measurement(None, {}, (), said, measured.tail, measured.seconds, measured.warnings)
-
-
-def _given_up(entry: Journal) -> Measurement:
-    said = f"killed from outside {entry.attempts} times while it was measured"
-    return Measurement(None, {}, (), said, "", 0.0, ())
+    return Measurement(failure=said, tail=measured.tail, seconds=measured.seconds, warnings=measured.warnings)
 
 
 def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement, Checked, dict[str, str | None]]:
     """Measure by the commands of the configuration: the guard is asked only about a metric that is better."""
     policy = policy_of(history.state)
     config = policy.config(history.state) or {}
-    logs = step.session.log.parent / "logs"
-    logs.mkdir(exist_ok=True)
     # Named by the event's place: an iteration that ended in an error has its number taken by the next one.
     names = {kind: f"logs/{history.state.records:03}.{kind}.log" for kind in ("verify", "guard")}
     measured = verify(step.session, config, step.session.log.parent / names["verify"])
     more: dict[str, str | None] = {"verify_log": names["verify"], "guard_log": None, "guard": "not_run"}
     retained, direction = policy.to_beat(history.state), history.state.current().direction
     if measured.metric is None or retained is None or direction is None:
-        return measured, UNCHECKED, more
+        return measured, NO_CHECKS, more
     if not better(measured.metric, retained, direction):
-        return measured, UNCHECKED, more
+        return measured, NO_CHECKS, more
     if config.get("guard") is None:
-        return measured, UNCHECKED, {**more, "guard": "pass"}
+        return measured, NO_CHECKS, {**more, "guard": "pass"}
     step.watch("guarding")
     checked = guard(step.session, config, step.session.log.parent / names["guard"])
     return measured, checked, {**more, "guard": checked.status, "guard_log": names["guard"]}
@@ -203,9 +194,9 @@ def tidy(step: Step, entry: Journal) -> None:
     """Leave nothing of what measuring did to the tree: new files are no experiment's, tracked ones are put back."""
     if entry.before is None:
         return
-    made = step.git.untracked().difference(entry.before)
+    made = step.git.look().untracked.difference(entry.before)
     if made:
-        preconditions.note_leavings(step.session, made)
+        preconditions.note_made(step.session, made)
     if changed := preconditions.changed(step.session, step.git):
         kept = step.git.keep_aside(f"measured-{entry.number}")
         step.git.restore("HEAD", changed)
@@ -230,7 +221,7 @@ def _reverted(step: Step, entry: Journal) -> Journal:
 def _make_way(step: Step, entry: Journal) -> None:
     """Take files out of the way of a revert that measuring made where the experiment had removed them."""
     assert entry.trial is not None
-    untracked = step.git.untracked()
+    untracked = step.git.look().untracked
     if back := untracked and untracked.intersection(step.git.differing(entry.base, entry.trial)):
         kept = step.git.keep_aside(f"measured-{entry.number}")
         step.git.remove(back)

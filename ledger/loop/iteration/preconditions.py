@@ -10,13 +10,11 @@ from ledger.base.text import plain
 from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.objects import get_object, put_object
 from ledger.session.side_names import LEAVINGS
 
 _LISTED = 5
@@ -43,8 +41,7 @@ def check_repository(session: Session, history: History, git: Git) -> None:
     for program in ("git", "bash"):
         if shutil.which(program) is None:
             raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
-    check_ready(
-        git,
+    git.check_ready(
         nowhere=f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init",
         detached="check out a branch, which the kept commits can stay on",
         author="whom to name as author",
@@ -72,7 +69,7 @@ def check_place(state: State, git: Git) -> None:
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
     """List what the experiment changed. Raises LedgerError if any of it is out of scope or off limits."""
-    aside = leavings(session, git)
+    aside = made_by_measuring(session, git)
     outside = [path for path in scope.outside(git) if path not in aside]
     if outside:
         raise LedgerError(
@@ -101,23 +98,22 @@ def _is_utf8(name: str) -> bool:
 
 def changed(session: Session, git: Git) -> list[str]:
     """List what differs from HEAD and is neither the session's own nor left by measuring."""
-    aside = leavings(session, git)
-    return [path for path in git.changes() if path not in aside]
+    aside = made_by_measuring(session, git)
+    return [path for path in git.look().changed if path not in aside]
 
 
-def leavings(session: Session, git: Git) -> set[str]:
-    """Read which files measuring left behind; one that git knows meanwhile is a file like any other."""
-    noted = _noted(session)
-    return noted & git.untracked()
+def made_by_measuring(session: Session, git: Git) -> set[str]:
+    """List the files that measuring left behind; one that git knows meanwhile is a file like any other."""
+    return _noted(session) & git.look().untracked
 
 
-def note_leavings(session: Session, files: Set[str]) -> None:
-    """Remember more of them."""
-    put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
+def note_made(session: Session, files: Set[str]) -> None:
+    """Remember more files that measuring made."""
+    session.put_object(LEAVINGS, {"files": sorted(_noted(session) | files)})
 
 
 def _noted(session: Session) -> set[str]:
-    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
+    return set(session.get_object(LEAVINGS).get("files", ()))
 
 
 def listed(paths: list[str]) -> str:

@@ -71,7 +71,7 @@ def _committed(step: Step, entry: Journal) -> Journal | None:
 
 
 def _drop(step: Step, entry: Journal, said: str) -> None:
-    experiment.unshelve(step, entry)
+    experiment.bring_back(step, entry)
     journal.remove(step.session)
     step.say(said)
 
@@ -87,7 +87,7 @@ def _cleared(step: Step, entry: Journal) -> Journal:
     git.restore("HEAD", sorted(torn))
     rest = [path for path in changed if path not in torn]
     if entry.shelf is None:
-        return experiment.shelve(step, entry, rest)
+        return experiment.put_away(step, entry, rest)
     if not rest:
         return entry
     # One shelf holds both, the newer content of a file counting; one that is missing was being brought back.
@@ -96,7 +96,7 @@ def _cleared(step: Step, entry: Journal) -> Journal:
     older = [path for path in entry.shelved if path not in newer]
     git.restore(entry.shelf, older)
     step.say(f"changed since the iteration began, like what {entry.shelf} has: {preconditions.listed(newer)}")
-    return experiment.shelve(step, entry, [*newer, *older])
+    return experiment.put_away(step, entry, [*newer, *older])
 
 
 def _torn(step: Step, entry: Journal, changed: list[str]) -> list[str]:

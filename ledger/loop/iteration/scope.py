@@ -4,16 +4,14 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
-from ledger.log.jsontext import decode
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.objects import get_object
 from ledger.session.prompt import Lists, lists
 from ledger.session.side_names import HARNESS
 
@@ -33,7 +31,7 @@ class Scope(NamedTuple):
 
     def outside(self, git: Git) -> list[str]:
         """List the changed files that are out of scope or off limits, relative to the repository's top."""
-        changed = git.changes()
+        changed = git.look().changed
         if not changed or not (self.paths or self.off_limits):
             return []
         top = git.top()
@@ -76,7 +74,7 @@ def find(session: Session, history: History) -> Scope:
     """
     listed, state = _listed(session), history.state
     policy = policy_of(state)
-    stated = policy.config(state) or (_header(history) if policy.scope_key else {})
+    stated = policy.config(state) or (history.header() if policy.scope_key else None) or {}
     return Scope(
         _texts(stated.get(policy.scope_key)) or listed.scope,
         _texts(stated.get(policy.off_limits_key)) or listed.off_limits,
@@ -89,16 +87,9 @@ def _listed(session: Session) -> Lists:
     data = read_small(session.file("prompt"))
     if data is not None:
         return lists(data.decode("utf-8", "replace"))
-    pinned = get_object(session.side(HARNESS)) or {}
+    pinned = session.get_object(HARNESS)
     return Lists(_texts(pinned.get("scope")), _texts(pinned.get("off_limits")))
 
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
-
-
-def _header(history: History) -> dict[str, Any]:
-    """Read the record that opened the segment; empty if there is none."""
-    line = history.state.current().line
-    value = decode(bytes(history.content).split(b"\n", line)[line - 1].rstrip(b"\r")).value if line else None
-    return value if isinstance(value, dict) else {}

@@ -29,25 +29,25 @@ class Measurement(NamedTuple):
     measurement …"; then `tail` has the last output. `seconds` is all the time it took.
     """
 
-    metric: Number | None
-    metrics: dict[str, Number]
-    samples: tuple[Number, ...]
-    failure: str
-    tail: str
-    seconds: float
-    warnings: tuple[str, ...]
+    metric: Number | None = None
+    metrics: Mapping[str, Number] = {}
+    samples: tuple[Number, ...] = ()
+    failure: str = ""
+    tail: str = ""
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
 class Checked(NamedTuple):
     """Hold what the checks came to: `status` is `pass`, `fail`, or `none` where there are none; the rest likewise."""
 
     status: str
-    failure: str
-    tail: str
-    seconds: float
+    failure: str = ""
+    tail: str = ""
+    seconds: float = 0.0
 
 
-NO_CHECKS = Checked("none", "", "", 0.0)
+NO_CHECKS = Checked("none")
 
 
 def measure(
@@ -67,7 +67,7 @@ def measure(
         script = session.file("measure")
         if not script.is_file():
             missing = f"cannot run without its script {near(show_path(script))}"
-            return Measurement(None, {}, (), missing, "", 0.0, ())
+            return Measurement(failure=missing)
         command = ("bash", str(script))
     limit = session.settings.benchmark_timeout if timeout is None else timeout
     return measure_in(session.workdir, command, primary, session.workdir / OUTPUT, repeat=repeat, timeout=limit)
@@ -104,7 +104,7 @@ def measure_in(
             warnings[f"METRIC {name} came in {len(some)} of {repeat} runs"] = None
     medians = {name: median(some) for name, some in values.items()}
     metric = median(samples) if samples else None
-    return Measurement(metric, medians, samples, "", "", seconds, tuple(warnings))
+    return Measurement(metric, medians, samples, seconds=seconds, warnings=tuple(warnings))
 
 
 def _once(
@@ -123,9 +123,9 @@ def _once(
     if not failure and (primary not in read.found if primary is not None else not read.found):
         failure = f"printed no METRIC {primary or 'line'}"
     if failure:
-        return Measurement(None, {}, (), failure, kept.tail, ended.seconds, read.warnings)
+        return Measurement(failure=failure, tail=kept.tail, seconds=ended.seconds, warnings=read.warnings)
     metric = None if primary is None else read.found.pop(primary)
-    return Measurement(metric, read.found, (), "", "", ended.seconds, read.warnings)
+    return Measurement(metric, read.found, seconds=ended.seconds, warnings=read.warnings)
 
 
 def median(values: Sequence[Number]) -> Number:
@@ -137,21 +137,17 @@ def median(values: Sequence[Number]) -> Number:
     return number(str(_EXACT.divide(_EXACT.add(decimal(low), decimal(high)), 2)))
 
 
-def has_checks(session: Session) -> bool:
-    """Tell whether there is a checks script."""
-    return session.file("checks").exists()
-
-
 def check(session: Session, *, timeout: float | None = None) -> Checked:
     """Run the checks script, if there is one, in the session's folder; its output is beside the log, checks.log.
 
     `timeout` is in seconds; None: as the settings say.
     """
-    if not has_checks(session):
+    script = session.file("checks")
+    if not script.exists():
         return NO_CHECKS
     limit = session.settings.checks_timeout if timeout is None else timeout
     with Output(session.side(CHECKS_OUTPUT)) as kept:
-        return _checked(("bash", str(session.file("checks"))), session.workdir, limit, kept)
+        return _checked(("bash", str(script)), session.workdir, limit, kept)
 
 
 def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measurement:
@@ -174,7 +170,7 @@ def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measure
             value = answer.value(config["metric"]["json_key"])
         except ValueError as error:
             failure = str(error)
-    return Measurement(value, {}, (), failure, kept.tail if failure else "", ended.seconds, ())
+    return Measurement(value, failure=failure, tail=kept.tail if failure else "", seconds=ended.seconds)
 
 
 def guard(session: Session, config: Mapping[str, Any], output: Path) -> Checked:

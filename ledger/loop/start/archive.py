@@ -16,16 +16,15 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.dialects import policy_of
 from ledger.fold.state import State
-from ledger.log.file_layout import AUTO, FLAT
-from ledger.log.source import read_small, run_json_of
+from ledger.log.file_layout import FLAT
+from ledger.log.source import decisions_of, read_small, run_json_of
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
-from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
 from ledger.session.files import Session
 from ledger.session.side_names import ARCHIVE
-from ledger.session.writer import concluded, writing
+from ledger.session.writer import writing
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
 _TRIES = 1000
@@ -53,10 +52,9 @@ def archive(session: Session, now_ms: int) -> Path:
 
 
 def _check_concluded(state: State) -> None:
-    if concluded(state) is not None:
-        return
-    how = policy_of(state).words.how_to_end
-    raise LedgerError(f"the session goes on, and only a concluded one is archived: {how} first")
+    policy = policy_of(state)
+    if policy.concluded(state) is None:
+        raise LedgerError(f"the session goes on, and only a concluded one is archived: {policy.words.how_to_end} first")
 
 
 def _shelf(session: Session) -> Path:
@@ -98,13 +96,13 @@ def _needed(session: Session) -> Iterator[Path]:
     """Name what the log would not be sound without, so that it is there as long as the log is."""
     if session.layout.configured:
         yield run_json_of(session.log)
-    yield file_of(session.log)
+    yield decisions_of(session.log)
 
 
 def _beside(session: Session) -> Iterator[Path]:
     """List what goes with the log. Locks stay: a lock on a file that has moved guards nothing."""
     folder, log = session.log.parent, session.log
-    if session.layout.owner:
+    if session.layout.configured:
         stays = {log.name, ARCHIVE, *(path.name for path in _needed(session))}
         yield from sorted(path for path in folder.iterdir() if path.name not in stays and path.suffix != ".lock")
         return
@@ -115,7 +113,7 @@ def _beside(session: Session) -> Iterator[Path]:
     stays = {log.name, session.side(ARCHIVE).name, session.side("hooks").name, *(path.name for path in named)}
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
     stays |= {path.name for path in _needed(session)}
-    known = set() if session.layout == AUTO else _tracked(folder)
+    known = set() if session.layout.folder else _tracked(folder)
     for path in sorted(folder.glob(f"{_escaped(log.stem)}.*")):
         ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
         if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):

@@ -9,9 +9,8 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.log.file_layout import AUTO, FLAT
+from ledger.log.file_layout import FLAT
 from ledger.log.source import read_small
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
 from ledger.loop.start.session_plan import slug
@@ -39,8 +38,7 @@ class Repository(NamedTuple):
     def of(cls, session: Session, *, fresh: bool) -> Self:
         """Find the repository. Raises LedgerError if anything stands in the way of what is to be committed."""
         git = Git(session.folder)
-        top = check_ready(
-            git,
+        top = git.check_ready(
             nowhere=f"--git needs a repository: run git init in {near(show_path(session.folder))} first",
             unborn="--git needs a commit to branch off from: commit the code first",
             detached="",
@@ -62,7 +60,7 @@ class Repository(NamedTuple):
                 f"{', '.join(sorted(changed))} has changes that are not committed: commit or undo them first"
             )
         folder = self.session.log.parent
-        if self.session.layout == AUTO and self._is_ignored(folder):
+        if self.session.layout.folder and not self.session.layout.configured and self._is_ignored(folder):
             raise LedgerError(
                 f"git ignores {near(show_path(folder))}, so the harness in it cannot be committed: take that line out"
                 " of .gitignore, or leave --git out"
@@ -151,10 +149,11 @@ class Repository(NamedTuple):
     def _groups(self) -> list[list[str]]:
         scripts = [self.session.file(name).name for name in ("measure", "checks")]
         single = [[f"/{name}"] for name in (*SNAPSHOTS, OUTPUT, ".claude/*.local.md")]
-        if self.session.layout.owner:
-            return [[f"/{self.session.layout.folder}/"], *single]
-        if self.session.layout == AUTO:
-            return [["/.auto/*", *(f"!/.auto/{script}" for script in scripts)], *single]
+        folder = self.session.layout.folder
+        if self.session.layout.configured:
+            return [[f"/{folder}/"], *single]
+        if folder:
+            return [[f"/{folder}/*", *(f"!/{folder}/{script}" for script in scripts)], *single]
         patterns = dict.fromkeys(("autoresearch.*", f"{self.session.log.stem}.*", self.session.log.name))
         patterns.pop(FLAT.log, None)
         own = [*(f"/{pattern}" for pattern in patterns), *(f"!/{script}" for script in scripts)]

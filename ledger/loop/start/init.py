@@ -7,7 +7,7 @@ from pathlib import Path
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
-from ledger.dialects import by_name
+from ledger.dialects import by_name, policy_of
 from ledger.dialects.writing import SessionPlan
 from ledger.fold.state import State
 from ledger.log.file_layout import AUTO, FLAT
@@ -21,7 +21,7 @@ from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import checked, is_glob
 from ledger.session.files import Session, has_log, log_here, of_log
 from ledger.session.settings import find
-from ledger.session.writer import Pen, check_open, start, writing
+from ledger.session.writer import Pen, start, writing
 
 _ANYWHERE = {layout.name: layout for layout in (AUTO, FLAT)}
 
@@ -100,7 +100,7 @@ def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
                 f"{near(show_path(log))} is a {spoken} log: give --dialect {spoken} for a new segment of it, or name"
                 " another log with --log"
             )
-        check_open(pen.state)
+        policy_of(pen.state).check_open(pen.state)
         check_nothing_under_way(made.session)
         yield pen
 

@@ -16,7 +16,6 @@ from ledger.dialects.policy import Binding
 from ledger.dialects.writing import Record, SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import preconditions
 from ledger.loop.iteration.harness import check_config
@@ -62,13 +61,12 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
     """Give the repository. Raises LedgerError where no such session can start in it."""
     _check_new(session)
     git = Git(session.workdir, session.own())
-    check_ready(
-        git,
+    git.check_ready(
         nowhere=f"a {dialect} run needs a git repository: git init and commit the code first",
         detached="" if detached else "check out a branch that the kept commits can stay on, or use --git",
         author="who commits",
     )
-    if changed := git.changes():
+    if changed := git.look().changed:
         raise LedgerError(
             f"the tree must be clean, these are changed: {preconditions.listed(changed)}; commit them first"
         )
@@ -105,7 +103,7 @@ def _set_up(made: Made, repository: Repository | None, plan: SessionPlan, now_ms
 
 def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) -> tuple[Number, bool]:
     """Measure the tree as it is; give the metric, and whether a guard was run, and passed."""
-    head, before = git.head(), git.untracked()
+    head, before = git.head(), git.look().untracked
     results = session.log.parent
     measured = verify(session, config, results / VERIFY_LOG)
     if measured.failure or measured.metric is None:
@@ -115,12 +113,12 @@ def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) 
     if checked.status == "fail":
         raise _failed("guard", checked.failure, checked.tail, results / GUARD_LOG)
     git.forget()
-    new = git.untracked() - before
-    if git.head() != head or (changed := [path for path in git.changes() if path not in new]):
+    new = git.look().untracked - before
+    if git.head() != head or (changed := [path for path in git.look().changed if path not in new]):
         what = "HEAD" if git.head() != head else preconditions.listed(changed)
         raise LedgerError(f"the measurement changed {what}: it must leave what is committed as it is")
     if new:
-        preconditions.note_leavings(session, new)
+        preconditions.note_made(session, new)
         made.notes.append(f"the measurement left {preconditions.listed(sorted(new))}: no experiment will commit that")
     return measured.metric, checked.status == "pass"
 
