@@ -15,6 +15,7 @@ from ledger.session.settings import Settings, find
 
 SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")
 OUTPUT = "run.log"
+SCRIPTS = ("measure", "checks")
 
 
 class Session(NamedTuple):
@@ -56,10 +57,9 @@ class Session(NamedTuple):
         first = self.folder / AUTO.hooks / f"{stage}.sh"
         return first if first.exists() else self.folder / FLAT.hooks / f"{stage}.sh"
 
-    def snapshots(self) -> tuple[Path, Path]:
-        """Name the two snapshots, which are beside the log."""
-        state, dashboard = SNAPSHOTS
-        return self.log.with_name(state), self.log.with_name(dashboard)
+    def snapshots(self) -> list[Path]:
+        """Name the two snapshots, which are beside the log: the state, then the dashboard."""
+        return list(map(self.log.with_name, SNAPSHOTS))
 
     def own(self) -> list[str]:
         """List the session's own files, relative to `workdir`, `*` matching any text: no experiment commits them."""

@@ -47,7 +47,8 @@ def recent(told: Sequence[Told], noted: OtherRecords) -> str:
     lines = []
     for segment, group in groupby(told[-WHOLE:], key=lambda one: one.segment):
         items = [_whole(segment, one.run, noted) for one in group]
-        lines.append(f"{_name(segment)}:\n\n" + "\n".join(items))
+        name = f"Segment {segment.ordinal}, {inline(segment.metric_name or 'no metric')}"
+        lines.append(f"{name}:\n\n" + "\n".join(items))
     return "\n\n".join(lines)
 
 
@@ -109,10 +110,6 @@ def secondary(history: History) -> str:
 
 def _value(metrics: Mapping[str, Any], name: str) -> str:
     return inline(exact(metrics[name])) if name in metrics else NOTHING
-
-
-def _name(segment: Segment) -> str:
-    return f"Segment {segment.ordinal}, {inline(segment.metric_name or 'no metric')}"
 
 
 def _status(status: str) -> str:

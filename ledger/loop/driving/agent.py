@@ -11,6 +11,7 @@ from ledger.base.text import plain
 from ledger.log.jsontext import BOM, decode, dump
 from ledger.log.source import read_small
 from ledger.loop.iteration.journal import Wishes
+from ledger.loop.iteration.preconditions import listed
 from ledger.loop.measuring import processes
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.processes import Finished
@@ -22,7 +23,6 @@ NOTE_BYTES = 1 << 20
 DESCRIPTION = 10_000
 """Characters of a description; the rest of a longer one stands in the run's asi."""
 
-_DESCRIBED = 3
 _TEXTS = ("description", "keep_equal", "discard")
 
 
@@ -52,9 +52,7 @@ def call(session: Session, command: str, brief: str, number: int, timeout: float
 
 def answer(session: Session, paths: Sequence[str]) -> tuple[Wishes, str]:
     """Read what the agent said of its change, and what is wrong with that; without a word the files describe it."""
-    more = len(paths) - _DESCRIBED
-    named = ", ".join(map(plain, paths[:_DESCRIBED])) + (f" and {more} more" if more > 0 else "")
-    wishes = Wishes(f"change {named}")
+    wishes = Wishes(f"change {listed(paths, 3)}")
     try:
         data = (read_small(session.side(NOTE), NOTE_BYTES) or b"").removeprefix(BOM).strip()
     except LedgerError as error:

@@ -76,14 +76,13 @@ class Registration:
 
     def __init__(self, session: Session, agent: str) -> None:
         self._session = session
-        moment = now_ms()
-        self._live = Live(os.getpid(), moment, STARTING, moment, agent)
-        self._write()
+        self._live = Live(os.getpid(), now_ms(), STARTING, now_ms(), agent)
+        self.step(STARTING)
 
     def step(self, name: str) -> None:
         """Tell what the loop does now."""
         self._live = self._live._replace(step=name, since_ms=now_ms())
-        self._write()
+        self._session.put_object(LOOP, self._live._asdict())
 
     def check(self) -> None:
         """Raise LedgerError if the lock's file is gone, since a second loop could start then."""
@@ -92,9 +91,6 @@ class Registration:
                 f"somebody removed {show_path(lock)}, by which others see the loop; nothing else is lost: ledger loop"
                 " --resume"
             )
-
-    def _write(self) -> None:
-        self._session.put_object(LOOP, self._live._asdict())
 
 
 @contextmanager

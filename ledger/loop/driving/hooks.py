@@ -39,11 +39,6 @@ class Fired(NamedTuple):
     problem: str
     record: dict[str, Any]
 
-    @property
-    def message(self) -> str:
-        """The text and the problem, as they open the next brief or are printed; empty if there is neither."""
-        return "\n".join(part for part in (self.text.rstrip("\n"), self.problem) if part)
-
 
 def find(session: Session, stage: str) -> Path | None:
     """Find the hook of a stage; None where there is no regular file with the run bit."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
@@ -35,8 +34,7 @@ class Scope(NamedTuple):
         if not changed or not (self.paths or self.off_limits):
             return []
         top = git.top()
-        if top is None:
-            raise LedgerError("this folder is in no git repository")
+        assert top is not None  # else there were no changes to see
         base = top if self.from_top else git.folder
         inside = _matching(git, top, base, self.paths, changed) if self.paths else set(changed)
         barred = _matching(git, top, base, self.off_limits, changed)
