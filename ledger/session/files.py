@@ -17,6 +17,36 @@ SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")
 OUTPUT = "run.log"
 SCRIPTS = ("measure", "checks")
 
+# The program's own files beside a log; `Session.side` says where each is.
+RUN_LOCK = "run.lock"
+"""Held by the one who measures."""
+LOOP_LOCK = "loop.lock"
+STEER_LOCK = "steer.lock"
+
+ITERATION = "iteration.json"
+"""The iteration under way."""
+HARNESS = "harness.json"
+"""What a segment is measured with, and its scope."""
+LEAVINGS = "leavings.json"
+"""Untracked files that measuring made: they are no part of any experiment."""
+MEASUREMENT = "measurement.json"
+"""The last measurement."""
+LOOP = "loop.json"
+"""What a loop does, as others see it."""
+STOP = "stop"
+"""There when a loop is asked to stop."""
+STEER = "steer.jsonl"
+"""Texts for the next brief."""
+HOOKS = "hooks.jsonl"
+"""The hook records of those protocols that have no place for them in the log."""
+BRIEF, NOTE = "brief.md", "note.json"
+"""What an agent is told, and its answer."""
+
+AGENT_OUTPUT, LOOP_OUTPUT, CHECKS_OUTPUT = "agent.log", "runtime.log", "checks.log"
+
+ARCHIVE = "archive"
+"""The folder that concluded sessions are moved to."""
+
 
 class Session(NamedTuple):
     """Hold a session: its log, the folder it is about, the folder that commands run in, its layout and settings."""

@@ -11,8 +11,7 @@ from ledger.base.paths import show_path
 from ledger.base.times import iso
 from ledger.log.jsontext import WHITE, decode, dump
 from ledger.log.source import read_small
-from ledger.session.files import Session
-from ledger.session.side_names import STEER, STEER_LOCK
+from ledger.session.files import STEER, STEER_LOCK, Session
 
 USER = "user"
 MOST_BYTES = 1 << 20

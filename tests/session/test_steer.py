@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.files import Session, of_log
+from ledger.session.files import STEER, Session, of_log
 from ledger.session.messages import MOST_BYTES, USER, Message, add, drop, pending
-from ledger.session.side_names import STEER
 from tests.support.cli import ROOT, ledger, log
 
 ADDER = """

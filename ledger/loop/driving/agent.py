@@ -15,8 +15,7 @@ from ledger.loop.iteration.preconditions import listed
 from ledger.loop.measuring import processes
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.processes import Finished
-from ledger.session.files import Session
-from ledger.session.side_names import AGENT_OUTPUT, BRIEF, NOTE
+from ledger.session.files import AGENT_OUTPUT, BRIEF, NOTE, Session
 
 NOTE_BYTES = 1 << 20
 """A larger note is left out."""

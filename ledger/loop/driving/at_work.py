@@ -2,8 +2,7 @@
 
 from ledger.base.locks import is_locked
 from ledger.loop.iteration import journal
-from ledger.session.files import Session
-from ledger.session.side_names import LOOP, RUN_LOCK
+from ledger.session.files import LOOP, RUN_LOCK, Session
 
 
 def state_of(session: Session, now_ms: int) -> dict[str, str]:

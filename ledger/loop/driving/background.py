@@ -17,8 +17,7 @@ from ledger.base.locks import is_locked, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
-from ledger.session.files import Session
-from ledger.session.side_names import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP
+from ledger.session.files import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP, Session
 
 START_PATIENCE = 30.0
 """Seconds that a detached loop may take until it works or says why not."""

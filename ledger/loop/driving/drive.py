@@ -20,9 +20,8 @@ from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.measuring.interrupt import Wish
 from ledger.loop.project import Project
 from ledger.session import messages
-from ledger.session.files import Session
+from ledger.session.files import AGENT_OUTPUT, STOP, Session
 from ledger.session.history import History, sound
-from ledger.session.side_names import AGENT_OUTPUT, STOP
 from ledger.session.standing import judge_session
 from ledger.telling.brief import brief
 

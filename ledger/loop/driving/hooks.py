@@ -20,9 +20,8 @@ from ledger.dialects.writing import next_run, stamp
 from ledger.log.events import Run
 from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
-from ledger.session.files import Session
+from ledger.session.files import HOOKS, Session
 from ledger.session.history import History
-from ledger.session.side_names import HOOKS
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")

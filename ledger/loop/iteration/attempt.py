@@ -18,8 +18,8 @@ from ledger.loop.iteration.recovery import abandon, recover
 from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.project import Project
+from ledger.session.files import RUN_LOCK
 from ledger.session.history import History, secondary_names, sound
-from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
 
 REPOSITORY_LOCK = "ledger.lock"

@@ -18,9 +18,8 @@ from ledger.loop.iteration.decision import Rival, decide
 from ledger.loop.iteration.journal import Journal
 from ledger.loop.measuring import last_measurement
 from ledger.loop.measuring.measurement import NO_CHECKS, Checked, Measurement, check, guard, measure, verify
-from ledger.session.files import Session
+from ledger.session.files import ITERATION, Session
 from ledger.session.history import History, sound
-from ledger.session.side_names import ITERATION
 
 Say = Callable[[str], object]
 """What gets each sentence about what is going on."""

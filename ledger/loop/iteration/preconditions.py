@@ -14,9 +14,8 @@ from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
-from ledger.session.files import Session
+from ledger.session.files import LEAVINGS, Session
 from ledger.session.history import History
-from ledger.session.side_names import LEAVINGS
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")  # a byte that is no UTF-8
 _ADVICE = {

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from ledger.dialects import policy_of
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, Session
 from ledger.session.history import History
 from ledger.session.prompt import Lists, lists
-from ledger.session.side_names import HARNESS
 
 _MAGIC = re.compile(r"[*?[\\]")
 

@@ -14,8 +14,7 @@ from ledger.loop.measuring.metric_lines import Metrics, number
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.printed_number import Answer
 from ledger.loop.measuring.processes import Finished, run
-from ledger.session.files import OUTPUT, Session
-from ledger.session.side_names import CHECKS_OUTPUT
+from ledger.session.files import CHECKS_OUTPUT, OUTPUT, Session
 
 _EXACT = Context(prec=2_000)  # the mean of two decimals, without rounding
 

@@ -24,8 +24,7 @@ from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
 from ledger.reading.accepted import file_of
 from ledger.reading.side_files import AUTHORED
-from ledger.session.files import Session
-from ledger.session.side_names import ARCHIVE
+from ledger.session.files import ARCHIVE, Session
 from ledger.session.writer import writing
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)

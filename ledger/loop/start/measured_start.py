@@ -24,8 +24,7 @@ from ledger.loop.start.git_setup import Repository
 from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import slug
 from ledger.reading.reader import Reader
-from ledger.session.files import Session
-from ledger.session.side_names import RUN_LOCK
+from ledger.session.files import RUN_LOCK, Session
 from ledger.session.writer import start
 
 VERIFY_LOG, GUARD_LOG = "logs/000.verify.log", "logs/000.guard.log"
