@@ -13,7 +13,7 @@ from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.log.diagnostics import Severity
 from ledger.log.events import Run
 from ledger.reading.whole_log import Log
-from ledger.telling.figures import NOTHING, delta, goal, measure, metric, short, standing, target_of, verdict_of
+from ledger.telling.figures import NOTHING, delta, goal, loop_state, measure, metric, short, target_of, verdict_of
 from ledger.telling.findings import counted
 from ledger.telling.screen import Paint, Screen, bare, confidence_colour, status_colour
 from ledger.telling.sparkline import course, trend
@@ -35,28 +35,26 @@ _REASONS = {
 def status(
     log: Log,
     verdict: Verdict,
-    target: Number | None,
     now_ms: int,
     live: Mapping[str, str],
     screen: Screen = Screen(),  # noqa: B008 - a tuple, which nobody can change
 ) -> str:
     """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
 
-    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
-    about the loop at work.
+    `now_ms` is UTC milliseconds; `live` has lines about the loop at work.
     """
     state, segment = log.state, log.state.current()
     page = {
         "log": _log(log),
         "goal": goal(segment),
         "metric": measure(segment),
-        "target": (target_of(state) or NOTHING) if target is None else text(target),
+        "target": target_of(state) or NOTHING,
         "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment, screen.paint)}",
         "baseline": _measured(segment.baseline, segment.baseline_run, segment.unit),
         "best": _best(segment, screen.paint),
         "trend": _trend(segment, screen),
         "streak": _streak(segment.streak.current),
-        "state": standing(state),
+        "state": loop_state(state),
         "verdict": _verdict(log, verdict),
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),

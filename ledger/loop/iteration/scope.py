@@ -46,7 +46,8 @@ def _matching(git: Git, top: Path, base: Path, entries: Iterable[str], changed: 
     if "" in names:
         return set(changed)
     found = {path for path in changed if any(f"{path}/".startswith(f"{name}/") for name in names)}
-    if patterns := [_pattern(name) for name in names if _MAGIC.search(name)]:
+    # From the top, only stars and the like being magic; `**/` means any depth only to the glob kind.
+    if patterns := [f":(top{',glob' * ('**' in name)}){name}" for name in names if _MAGIC.search(name)]:
         found |= git.matching([path for path in changed if path not in found], patterns)
     return found
 
@@ -57,11 +58,6 @@ def _from_top(top: Path, base: Path, entry: str) -> str | None:
     if path.parts[:1] == (os.pardir,):
         return None
     return "" if path == Path() else path.as_posix()
-
-
-def _pattern(name: str) -> str:
-    """Write a name as a git path pattern from the top, of which only stars and the like are magic."""
-    return f":(top,glob){name}" if "**" in name else f":(top){name}"  # `**/` means any depth only to the glob kind
 
 
 def find(session: Session, history: History) -> Scope:
