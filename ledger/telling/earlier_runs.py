@@ -104,12 +104,11 @@ def secondary(history: History) -> str:
     columns = (("baseline", first), ("best", best), ("last", runs[-1]))
     held = [details(run).metrics if run else {} for _, run in columns]
     heads = [f"{what} (run {run.run})" if run else what for what, run in columns]
-    rows = [[inline(name), *(_value(metrics, name) for metrics in held)] for name in names]
+    rows = [
+        [inline(name), *(inline(exact(metrics[name])) if name in metrics else NOTHING for metrics in held)]
+        for name in names
+    ]
     return table(["metric", *heads], rows)
-
-
-def _value(metrics: Mapping[str, Any], name: str) -> str:
-    return inline(exact(metrics[name])) if name in metrics else NOTHING
 
 
 def _status(status: str) -> str:

@@ -71,8 +71,8 @@ def test_the_endings():
 def test_the_variables_of_the_agent(tmp_path: Path):
     log = tmp_path / ".auto" / "log.jsonl"
     log.parent.mkdir()
-    called = agent.call(of_log(log), "env | grep -o '^LEDGER_[A-Z]*' | sort; env | grep ^LEDGER_RUN", "", 3, 10)
-    names = called.tail.split()
+    _, tail = agent.call(of_log(log), "env | grep -o '^LEDGER_[A-Z]*' | sort; env | grep ^LEDGER_RUN", "", 3, 10)
+    names = tail.split()
     assert names.pop() == "LEDGER_RUN=3"
     assert {code for row in cells("variable") for code in codes(row[0])} == set(names) - {"LEDGER_DB", "LEDGER_VENV"}
 

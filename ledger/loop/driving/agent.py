@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
@@ -25,15 +25,11 @@ DESCRIPTION = 10_000
 _TEXTS = ("description", "keep_equal", "discard")
 
 
-class Call(NamedTuple):
-    """Hold how an agent's turn went: how it ended, and the last of its output."""
+def call(session: Session, command: str, brief: str, number: int, timeout: float | None) -> tuple[Finished, str]:
+    """Let the agent take its turn, and give how it ended and the last of its output.
 
-    finished: Finished
-    tail: str
-
-
-def call(session: Session, command: str, brief: str, number: int, timeout: float | None) -> Call:
-    """Let the agent take its turn: its brief comes on stdin and in `$LEDGER_BRIEF`, its answer in `$LEDGER_NOTE`."""
+    Its brief comes on stdin and in `$LEDGER_BRIEF`, its answer in `$LEDGER_NOTE`.
+    """
     path, note, text = session.side(BRIEF), session.side(NOTE), brief.encode("utf-8", "replace")
     put(path, text)
     if note.is_dir():
@@ -46,7 +42,7 @@ def call(session: Session, command: str, brief: str, number: int, timeout: float
             ["bash", "-c", command], session.workdir, timeout, lambda _, chunk: output.write(chunk),
             stdin=text, env=env, merged=True,
         )  # fmt: skip
-        return Call(finished, output.tail)
+        return finished, output.tail
 
 
 def answer(session: Session, paths: Sequence[str]) -> tuple[Wishes, str]:
@@ -73,7 +69,8 @@ def _taken(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     wrong = []
     for key in _TEXTS:
         value = said.get(key)
-        if isinstance(value, str) and (text := _clean(value)):
+        # No commit message can hold control characters.
+        if isinstance(value, str) and (text := "\n".join(map(plain, value.splitlines())).strip()):
             taken[key] = text
         elif value not in (None, "") and not isinstance(value, str):
             wrong.append(f"{key} must be a text")
@@ -90,8 +87,3 @@ def _taken(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         taken["asi"] = {"description": whole, **taken.get("asi", {})}
         wrong.append(f"description is cut after {DESCRIPTION:,} characters; asi is the place for more")
     return taken, wrong
-
-
-def _clean(text: str) -> str:
-    """Strip control characters, which no commit message can hold, from each line."""
-    return "\n".join(map(plain, text.splitlines())).strip()

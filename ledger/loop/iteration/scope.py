@@ -46,8 +46,9 @@ def _matching(git: Git, top: Path, base: Path, entries: Iterable[str], changed: 
     if "" in names:
         return set(changed)
     found = {path for path in changed if any(f"{path}/".startswith(f"{name}/") for name in names)}
+    magic = [name for name in names if _MAGIC.search(name)]
     # From the top, only stars and the like being magic; `**/` means any depth only to the glob kind.
-    if patterns := [f":(top{',glob' * ('**' in name)}){name}" for name in names if _MAGIC.search(name)]:
+    if patterns := [f":(top,glob){name}" if "**" in name else f":(top){name}" for name in magic]:
         found |= git.matching([path for path in changed if path not in found], patterns)
     return found
 
