@@ -11,7 +11,7 @@ from ledger.base.times import iso
 from ledger.fold.segment import FAILED, KEPT, Segment
 from ledger.log.events import Run
 from ledger.log.jsontext import dump
-from ledger.session.history import History
+from ledger.session.history import History, secondary_names
 from ledger.telling.figures import NOTHING, counted_by, delta, is_best, metric
 from ledger.telling.findings import counted
 from ledger.telling.markdown_text import code, exact, inline, table, verbatim
@@ -93,10 +93,7 @@ def hints(told: Sequence[Told], noted: OtherRecords) -> str:
 
 def secondary(history: History) -> str:
     """Tell the current segment's secondary metrics at its baseline, its best and its last run, as a table."""
-    segment, runs = history.state.current(), history.runs()
-    names = list(segment.names)
-    if not names:
-        names = list(dict.fromkeys(name for run in runs for name in details(run).metrics))
+    segment, runs, names = history.state.current(), history.runs(), secondary_names(history)
     if not names or not runs:
         return ""
     first = next((run for run in runs if run.run == segment.baseline_run and run.metric == segment.baseline), None)
