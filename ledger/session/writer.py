@@ -47,7 +47,8 @@ class Pen:
         if dialect is None:
             raise LedgerError(f"{show_path(self.history.path)} speaks no known protocol")
         lines = [encode(dialect, record) for record in records]
-        runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
+        made = (event for event in self._judge(lines) if isinstance(event, Runs))
+        runs = [run_at(event, place) for event in made for place in range(len(event.run))]
         data = b"".join(lines)
         if before is not None:
             before(size, data)
@@ -67,10 +68,6 @@ class Pen:
             raise LedgerError(f"the log would not be sound: {wrong.code} {wrong.message}; nothing was written")
         self.warnings += [one for one in said if one.severity is Severity.WARNING]
         return found
-
-
-def _runs(runs: Runs) -> Iterator[Run]:
-    return (run_at(runs, place) for place in range(len(runs.run)))
 
 
 @contextmanager
