@@ -44,7 +44,7 @@ def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
 
     `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
     """
-    return policy_of(state).judge(state, max_iterations, now_ms)
+    return of(state).judge(state, max_iterations, now_ms)
 
 
 def policy_of(state: State) -> "Policy":

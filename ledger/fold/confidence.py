@@ -116,11 +116,6 @@ class Gauge:
         self._best_positive: float | None = None
         self._half = 0  # where `mad_near` found the nearer half
 
-    @property
-    def measured(self) -> Sequence[float]:
-        """The measurements so far, sorted."""
-        return self._all
-
     def add(self, metric: float, status: str) -> None:
         """Take the segment's next run."""
         self._seen.append(metric)

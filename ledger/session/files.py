@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
-from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.dialects.base import AUTO, FLAT, FileLayout
 from ledger.log.source import check_kind
 from ledger.reading.discovery import owned_layouts, session_log
 from ledger.session.layouts import layout_of, project_folder

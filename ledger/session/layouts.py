@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.dialects.base import AUTO, FLAT, FileLayout
 from ledger.reading.discovery import owned_layouts
 
 

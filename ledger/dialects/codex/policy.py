@@ -10,7 +10,6 @@ from ledger.dialects.policy import Binding, Policy, Quote, Retained, Target, Tim
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict
 
 MARKS = ("blocked", "stopped", "resumed")
 
@@ -79,12 +78,6 @@ class CodexPolicy(Policy):
     def target(self, state: State) -> Target | None:
         value: Any = (state.replay.config or {}).get("target")
         return Target(value, bool(state.replay.target_met())) if is_number(value) else None
-
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Judge by the history's last event; its limits stand in run.json, and the tool that owns it ends it."""
-        segment = state.current()
-        word = "concluded" if state.status in TERMINAL else "continue"
-        return Verdict(0, segment.runs, segment.streak.current, state.status, 0, word)
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None
