@@ -57,6 +57,6 @@ def recognise(record: Object) -> Dialect | None:
     return next((dialect for dialect in DIALECTS if dialect.recognises(record)), None)
 
 
-def encode(dialect: Dialect, record: Object) -> bytes:
+def encode(record: Object) -> bytes:
     """Write a record as one line of a log, with its newline."""
     return dump(dict(record)).encode() + b"\n"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.base.numbers import is_number
@@ -188,7 +187,7 @@ class Dialect(NamedTuple):
     strict: bool = False
     refuses_events: bool = False
     watches_clock: bool = False
-    spellings: Mapping[str, str] = MappingProxyType({})
+    spellings: Mapping[str, str] = {}
     placeholders: tuple[str, ...] = ()
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
     layout: FileLayout | None = None

@@ -98,9 +98,8 @@ class Replay:
         due = record["trial_metric"] if kept else record["previous_metric"]
         if not any(compare(record["previous_metric"], metric) == 0 for metric in known):
             due = record["trial_metric"] if kept else known[0]
-        self.metrics = (
-            [due] if compare(due, record["retained_metric"]) == 0 else [due, record["retained_metric"], *known]
-        )
+        retained = record["retained_metric"]
+        self.metrics = [due] if compare(due, retained) == 0 else [due, retained, *known]
         proper = record["trial_commit"] if kept else record["revert_commit"] or record["head"]
         self.heads = list(dict.fromkeys((proper, record["head"])))
         self._activate()

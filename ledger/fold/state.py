@@ -237,10 +237,7 @@ def _apply_runs(state: State, runs: Runs, record: Mapping[str, Any] | None) -> N
     segment.add(runs, counted=folding.counts_run_zero or runs.run[0] != 0)
     state.last_run = runs.run[-1]
     state.unread = 0
-    if count > 1:
-        state.runs_seen.add(runs.run[0], runs.run[-1])
-    else:
-        state.runs_seen.add(runs.run[0])
+    state.runs_seen.add(runs.run[0], runs.run[-1])
     if runs.time_unit in ("ms", "s"):
         state.time_unit = state.time_unit or runs.time_unit
         state.units_mixed = state.units_mixed or runs.time_unit != state.time_unit

@@ -59,7 +59,8 @@ def _walk(top: Path) -> Iterator[Path]:
     layouts = FLAT, AUTO, *owned_layouts()
     for folder, folders, files in os.walk(top):
         here = Path(folder)
-        folders[:] = sorted(name for name in folders if not _skipped(here / name))
+        kept = set(folders) - _SKIPPED_FOLDERS
+        folders[:] = sorted(name for name in kept if not (here / name / "pyvenv.cfg").exists())
         yield from dict.fromkeys(here / PurePath(layout.log).name for layout in layouts if _holds(here, files, layout))
 
 
@@ -71,10 +72,6 @@ def _holds(folder: Path, files: list[str], layout: FileLayout) -> bool:
     if PurePath(layout.log).name not in files:
         return False
     return layout.folder in ("", folder.resolve().name) or (layout.configured and RUN_JSON in files)
-
-
-def _skipped(folder: Path) -> bool:
-    return folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
 
 
 def session_log(folder: Path) -> Path:

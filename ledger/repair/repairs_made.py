@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.times import iso, now_ms
-from ledger.reading.side_files import add_record, read_records, side_file, whoami
+from ledger.log.source import read_small
+from ledger.reading.side_files import add_record, records, side_file, whoami
 from ledger.repair.plan import Item
 
 
@@ -61,20 +62,16 @@ def _note(log: Path, action: str, before: bytes, after: bytes, more: dict[str, A
     add_record(log, "repairs", record)
 
 
-def _file(log: Path) -> Path:
-    return side_file(log, "repairs")
-
-
 def last_repair(log: Path, data: bytes) -> Repair:
     """Find the repair that made a log what it is. Raises LedgerError if there is none, or it was written to since."""
-    digest, any_repair = sha256(data), False
+    path, digest, any_repair = side_file(log, "repairs"), sha256(data), False
     found: Repair | None = None
-    for number, record in read_records(_file(log)):
+    for number, record in records(path, read_small(path) or b""):
         if record.get("action") != "repair":
             continue
         texts = [record.get(key) for key in ("before", "after", "backup")]
         if not all(isinstance(text, str) and text for text in texts) or Path(str(texts[2])).name != texts[2]:
-            raise LedgerError(f"{show_path(_file(log))}:{number} is no record of a repair; mend or remove the line")
+            raise LedgerError(f"{show_path(path)}:{number} is no record of a repair; mend or remove the line")
         any_repair = True
         if record["after"] == digest:
             found = Repair(record["before"], digest, log.with_name(record["backup"]))

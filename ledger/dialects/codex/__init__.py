@@ -29,9 +29,6 @@ DIALECT = Dialect(
     events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
     strict=True,
     layout=FileLayout(
-        "codex",
-        "autoresearch-results/events.jsonl",
-        ".auto/hooks",
-        run_json=RunJson(records.RUN_JSON, records.header),
+        "codex", "autoresearch-results/events.jsonl", ".auto/hooks", run_json=RunJson(records.RUN_JSON, records.header)
     ),
 )

@@ -76,8 +76,8 @@ class CodexPolicy(Policy):
         return Retained(state.replay.metric, state.replay.head)
 
     def target(self, state: State) -> Target | None:
-        value: Any = (state.replay.config or {}).get("target")
-        return Target(value, bool(state.replay.target_met())) if is_number(value) else None
+        config = state.replay.config
+        return None if config is None else Target(config["target"], bool(state.replay.target_met()))
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None
