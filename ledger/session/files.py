@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import canonical
-from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.dialects.base import AUTO, FLAT, FileLayout
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import check_kind, read_small, run_json_of
 from ledger.reading.discovery import owned_layouts, session_log

@@ -46,7 +46,7 @@ class Pen:
         dialect, size = self.history.reader.dialect, len(self.history.content)
         if dialect is None:
             raise LedgerError(f"{show_path(self.history.path)} speaks no known protocol")
-        lines = [encode(dialect, record) for record in records]
+        lines = [encode(record) for record in records]
         made = (event for event in self._judge(lines) if isinstance(event, Runs))
         runs = [run_at(event, place) for event in made for place in range(len(event.run))]
         data = b"".join(lines)
@@ -94,5 +94,5 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
             reader.configure(decode(run_json).value, run_json)
         pen = Pen(History.of_none(log, reader), dry=True)
         pen.append(*records)
-        create(log, b"".join(encode(by_name(dialect), record) for record in records))
+        create(log, b"".join(map(encode, records)))
         return pen

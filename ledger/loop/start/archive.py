@@ -16,8 +16,8 @@ from ledger.base.files import put, sync_folder
 from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.dialects import policy_of
+from ledger.dialects.base import FLAT
 from ledger.fold.state import State
-from ledger.log.file_layout import FLAT
 from ledger.log.source import decisions_of, read_small, run_json_of
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git

@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.log.file_layout import FLAT
+from ledger.dialects.base import FLAT
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made

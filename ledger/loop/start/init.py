@@ -8,9 +8,9 @@ from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
 from ledger.dialects import by_name, policy_of
+from ledger.dialects.base import AUTO, FLAT
 from ledger.dialects.writing import SessionPlan
 from ledger.fold.state import State
-from ledger.log.file_layout import AUTO, FLAT
 from ledger.log.source import read_small
 from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
@@ -57,9 +57,9 @@ def _place(plan: SessionPlan, folder: Path, layout: str, log: Path | None) -> Se
     if log is not None:
         session = of_log(log)
         owned = due or session.layout
-        if owned.owner and (session.layout != due or session.log.parent.name != owned.folder):
+        if owned.name not in _ANYWHERE and (session.layout != due or session.log.parent.name != owned.folder):
             raise LedgerError(
-                f"a {owned.owner} log, and no other, is named {owned.log}: give --log such a name or leave it out"
+                f"a {owned.name} log, and no other, is named {owned.log}: give --log such a name or leave it out"
             )
         return session
     settings = find(folder)
