@@ -24,7 +24,7 @@ def append(log: Path, data: bytes, size: int) -> os.stat_result:
     try:
         descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        raise _failed(log, error) from None
+        raise _cannot_write(log, error, "; nothing was written") from None
     try:
         return append_to(descriptor, log, data, size)
     finally:
@@ -49,7 +49,7 @@ def create(log: Path, data: bytes, mode: int | None = None) -> None:
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
-        raise _failed(log, error) from None
+        raise _cannot_write(log, error, "; nothing was written") from None
     try:
         try:
             if mode is not None:
@@ -67,7 +67,7 @@ def _name(fresh: Path, log: Path) -> None:
     try:
         os.link(fresh, log)
     except FileExistsError as error:
-        raise _failed(log, error) from None
+        raise _cannot_write(log, error, "; nothing was written") from None
     except OSError:  # a file system without links
         if log.exists():
             raise LedgerError(f"cannot write {show_path(log)}: file exists; nothing was written") from None
@@ -94,11 +94,7 @@ def _write(descriptor: int, log: Path, data: bytes, size: int) -> None:
         os.fsync(descriptor)
     except OSError as error:
         os.ftruncate(descriptor, size)
-        raise _failed(log, error) from None
-
-
-def _failed(log: Path, error: OSError) -> LedgerError:
-    return LedgerError(f"cannot write {show_path(log)}: {(error.strerror or str(error)).lower()}; nothing was written")
+        raise _cannot_write(log, error, "; nothing was written") from None
 
 
 def put(path: Path, data: bytes, *, durable: bool = False, mode: int | None = None) -> None:
@@ -175,5 +171,5 @@ def replacing(path: Path, mode: int | None = None, fresh: Path | None = None) ->
             fresh.unlink(missing_ok=True)
 
 
-def _cannot_write(path: Path, error: OSError) -> LedgerError:
-    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}")
+def _cannot_write(path: Path, error: OSError, then: str = "") -> LedgerError:
+    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}{then}")

@@ -44,7 +44,7 @@ def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
 
     `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
     """
-    return policy_of(state).judge(state, max_iterations, now_ms)
+    return of(state).judge(state, max_iterations, now_ms)
 
 
 def policy_of(state: State) -> "Policy":
@@ -57,6 +57,6 @@ def recognise(record: Object) -> Dialect | None:
     return next((dialect for dialect in DIALECTS if dialect.recognises(record)), None)
 
 
-def encode(dialect: Dialect, record: Object) -> bytes:
+def encode(record: Object) -> bytes:
     """Write a record as one line of a log, with its newline."""
     return dump(dict(record)).encode() + b"\n"

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from types import MappingProxyType
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.base.numbers import Number, is_number
 from ledger.fold.state import Folding, State
+from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
-from ledger.log.file_layout import FileLayout
 
 if TYPE_CHECKING:
     from ledger.dialects.policy import Policy
@@ -109,6 +109,42 @@ class RunJson(NamedTuple):
     header: Callable[[Object, Place], Header]
 
 
+class FileLayout(NamedTuple):
+    """Say how the files of a session are called, and where they are.
+
+    `name` is the protocol's if no other's logs are laid out so. `log` is the log's usual place in the project's folder,
+    `hooks` the folder that hooks are installed in; `prompt`, `measure`, `checks` and `ideas` are beside the log. Where
+    there is a `run_json`, it has the commands that measure, in place of scripts; then all that is in the folder is the
+    session's.
+    """
+
+    name: str
+    log: str
+    hooks: str
+    prompt: str = "prompt.md"
+    measure: str = "measure.sh"
+    checks: str = "checks.sh"
+    ideas: str = "ideas.md"
+    run_json: RunJson | None = None
+
+    @property
+    def folder(self) -> str:
+        """The log's folder, empty where that is the project's own."""
+        return PurePath(self.log).parent.name
+
+    @property
+    def configured(self) -> bool:
+        """Whether a run.json beside the log is a part of it."""
+        return self.run_json is not None
+
+
+AUTO = FileLayout("auto", ".auto/log.jsonl", ".auto/hooks")
+FLAT = FileLayout(
+    "flat", "autoresearch.jsonl", "autoresearch.hooks", "autoresearch.md", "autoresearch.sh",
+    "autoresearch.checks.sh", "autoresearch.ideas.md",
+)  # fmt: skip
+
+
 class Said(NamedTuple):
     """Hold what a person says of a log that lost its header; `unit` and `name` may be left open."""
 
@@ -132,14 +168,15 @@ class Dialect(NamedTuple):
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
     several plain objects at once or not at all. `folding` says how its events fold. `subjects` are what the rules about
     its records and its end are registered on. `events` has the class of each event that is no run, by the kind that it
-    is mirrored under; what is not in it is an Other. A verdict of one that `watches_clock` depends on the time.
+    is mirrored under; what is not in it is an Other. `judge` says whether a loop may go on, given the limit of
+    iterations that a person set, if any (0: none), and the time in UTC milliseconds; a protocol that `watches_clock`
+    asks for it.
 
     `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
-    event's rule has an error about. `run_json` is declared by one whose log has a run.json beside it. A header is spelt
-    in other ways as `spellings` has it, the keys of `placeholders` are 0 in the record of a crash, and `header` makes
-    the record of a lost one from what a person says and the records that are there. `target` gives what a session says
-    to reach, None where it says nothing. `layout` says where its sessions
-    have their files, None where any place will do that is not another's.
+    event's rule has an error about. A header is spelt in other ways as `spellings` has it, the keys of `placeholders`
+    are 0 in the record of a crash, and `header` makes the record of a lost one from what a person says and the records
+    that are there. `target` gives what a session says to reach, None where it says nothing. `layout` says where its
+    sessions have their files, None where any place will do that is not another's.
     """
 
     package: str
@@ -149,6 +186,7 @@ class Dialect(NamedTuple):
     normal: Callable[[Object], Object]
     parse: Callable[[Kind, Object, Place, State], Event]
     record: Callable[[Event | Run, int], dict[str, Json]]
+    judge: Callable[[State, int | None, int], Verdict]
     folding: Folding
     subjects: tuple[str, ...]
     events: Mapping[str, type[Event]]
@@ -156,12 +194,16 @@ class Dialect(NamedTuple):
     strict: bool = False
     refuses_events: bool = False
     watches_clock: bool = False
-    run_json: RunJson | None = None
-    spellings: Mapping[str, str] = MappingProxyType({})
+    spellings: Mapping[str, str] = {}
     placeholders: tuple[str, ...] = ()
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
     target: Callable[[State], Target | None] = lambda _: None
     layout: FileLayout | None = None
+
+    @property
+    def run_json(self) -> RunJson | None:
+        """What the run.json beside a log is, where the layout has one."""
+        return self.layout and self.layout.run_json
 
     def loop(self) -> "Policy":
         """Load what a loop asks of the protocol, which who only reads does without: `policy.py` of its package."""

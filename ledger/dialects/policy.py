@@ -9,7 +9,6 @@ from ledger.base.numbers import Number, compare, is_number, text
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial, next_run
 from ledger.fold.segment import STATUSES, Segment
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict
 
 Quote = Callable[[str], str]
 """Puts a text of a log or a file into a page of Markdown."""
@@ -188,13 +187,6 @@ class Policy(ABC):
             if is_number(value) and compare(value, least or 0) > 0:
                 least = value
         return least
-
-    @abstractmethod
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Say whether the loop may go on (protocols.md 5).
-
-        `max_iterations` is the limit that a person set: 0 is none, None nobody's word. `now_ms` is UTC milliseconds.
-        """
 
     @abstractmethod
     def concluded(self, state: State) -> str | None:

@@ -116,11 +116,6 @@ class Gauge:
         self._best_positive: float | None = None
         self._half = 0  # where `mad_near` found the nearer half
 
-    @property
-    def measured(self) -> Sequence[float]:
-        """The measurements so far, sorted."""
-        return self._all
-
     def add(self, metric: float, status: str) -> None:
         """Take the segment's next run."""
         self._seen.append(metric)
@@ -179,11 +174,8 @@ class Gauge:
 
     def agrees(self, stored: Number) -> bool:
         """Tell whether a stored confidence is what one of the formulas gives, to 1e-6 or to its own rounding."""
-        return _close(self._ours(), stored) or _close(self._common(), stored)
-
-    def _ours(self) -> float | None:
-        """Compute what `score` does."""
-        return score(self._best, self._baseline, self._direction, self._all)
+        ours = score(self._best, self._baseline, self._direction, self._all)
+        return _close(ours, stored) or _close(self._common(), stored)
 
     def _common(self) -> float | None:
         """Compute it as the most common writer does: over metrics above 0, whether the best is better or not."""

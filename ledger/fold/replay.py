@@ -7,13 +7,13 @@ each of them once, so that one fault is one finding.
 from collections.abc import Mapping
 from typing import Any
 
-from ledger.base.numbers import Number, better, compare, is_number
+from ledger.base.numbers import Number, better, compare
 
 TERMINAL = ("complete", "stopped", "blocked", "error")
 
 
 class Replay:
-    """Hold where a codex run stands. `config` is its run.json, None where that could not be read."""
+    """Hold where a codex run stands. `config` is its run.json, None where that is not sound."""
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         self.config = config
@@ -38,24 +38,18 @@ class Replay:
     @property
     def direction(self) -> str | None:
         """The metric's direction by run.json."""
-        value = self._metric_config("direction")
-        return value if isinstance(value, str) else None
+        return None if self.config is None else self.config["metric"]["direction"]
 
     @property
     def guarded(self) -> bool | None:
         """Whether a guard is configured; None where run.json could not be read."""
-        return None if self.config is None else self.config.get("guard") is not None
-
-    def _metric_config(self, key: str) -> object:
-        metric = self.config.get("metric") if self.config else None
-        return metric.get(key) if isinstance(metric, Mapping) else None
+        return None if self.config is None else self.config["guard"] is not None
 
     def target_met(self) -> bool | None:
         """Tell whether the retained metric reaches the target; None where that cannot be told."""
-        target = self.config.get("target") if self.config else None
-        if self.lost or not is_number(target) or self.metric is None or self.direction is None:
+        if self.lost or self.config is None or self.metric is None:
             return None
-        return not better(target, self.metric, self.direction)  # type: ignore[arg-type]  # is_number says so
+        return not better(self.config["target"], self.metric, self.config["metric"]["direction"])
 
     def lose(self) -> None:
         """Take an event that could not be read: it may have been any."""
@@ -90,7 +84,7 @@ class Replay:
             if event == "error":
                 trial, revert = record["trial_commit"], record["revert_commit"]
                 self.unreverted = trial is not None and revert is None
-                self.heads = _distinct(head for head in (revert or trial or self.head, record["head"]) if head)
+                self.heads = list(dict.fromkeys(filter(None, (revert or trial or self.head, record["head"]))))
         if event != "error":
             self.unreverted = False
         self.lost = False
@@ -104,11 +98,10 @@ class Replay:
         due = record["trial_metric"] if kept else record["previous_metric"]
         if not any(compare(record["previous_metric"], metric) == 0 for metric in known):
             due = record["trial_metric"] if kept else known[0]
-        self.metrics = (
-            [due] if compare(due, record["retained_metric"]) == 0 else [due, record["retained_metric"], *known]
-        )
+        retained = record["retained_metric"]
+        self.metrics = [due] if compare(due, retained) == 0 else [due, retained, *known]
         proper = record["trial_commit"] if kept else record["revert_commit"] or record["head"]
-        self.heads = _distinct((proper, record["head"]))
+        self.heads = list(dict.fromkeys((proper, record["head"])))
         self._activate()
 
     def _activate(self) -> None:
@@ -120,7 +113,3 @@ class Replay:
         metric, head = record["metric"], record["head"]
         self.metrics = [metric] if self.holds_metric(metric) else [*self.metrics, metric]
         self.heads = [head] if self.holds_head(head) else [*self.heads, head]
-
-
-def _distinct(values: Any) -> list[str]:
-    return list(dict.fromkeys(values))

@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
-from operator import itemgetter
 from typing import Any
 
 from ledger.base.numbers import Number, better
@@ -64,6 +62,10 @@ class Segment:
         self.touched = False
         self.lost_run = False
         self.lost_header = False
+        self.forget_runs()
+
+    def forget_runs(self) -> None:
+        """Stand where the segment's first run has yet to be taken."""
         self.counts = dict.fromkeys((*STATUSES, "other"), 0)
         self.streak = Streak()
         self.baseline: Number | None = None
@@ -99,10 +101,7 @@ class Segment:
             return self._settled[0]
         best = None if self.best is None else float(self.best)
         baseline = None if self.baseline is None else float(self.baseline)
-        if self._gauge is not None and self._gauged == len(self.metrics):
-            measured = self._gauge.measured
-        else:
-            measured = sorted(m for m, status in zip(self.metrics, self.statuses, strict=True) if status != "crash")
+        measured = sorted(m for m, status in zip(self.metrics, self.statuses, strict=True) if status != "crash")
         return score(best, baseline, self.direction, measured)
 
     def add(self, runs: Runs, *, counted: bool = True) -> None:
@@ -135,18 +134,9 @@ class Segment:
 
     def _take_best(self, runs: Runs, position: int) -> None:
         direction = self.direction
-        kept = [(m, i) for i, (m, status) in enumerate(zip(runs.metric, runs.status, strict=True)) if status in KEPT]
-        if not kept or direction is None:
-            return
-        metric, index = kept[0]
-        if len(kept) > 1 and not any(isinstance(m, Decimal) for m, _ in kept):
-            metric, index = (min if direction == "lower" else max)(kept, key=itemgetter(0))
-        else:
-            for other, place in kept[1:]:
-                if better(other, metric, direction):
-                    metric, index = other, place
-        if self.best is None or better(metric, self.best, direction):
-            self.best, self.best_run, self.runs_to_best = metric, runs.run[index], position + index
+        for place, (metric, status) in enumerate(zip(runs.metric, runs.status, strict=True)):
+            if status in KEPT and direction and (self.best is None or better(metric, self.best, direction)):
+                self.best, self.best_run, self.runs_to_best = metric, runs.run[place], position + place
 
     def close(self) -> None:
         """Give up what only further runs would need, since there will be none; `confidence` is settled before."""

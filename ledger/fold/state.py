@@ -2,12 +2,13 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import Number, better
 from ledger.fold.replay import Replay
 from ledger.fold.run_numbers import RunSet
-from ledger.fold.segment import FAILED, KEPT, STATUSES, Segment, Streak
+from ledger.fold.segment import KEPT, STATUSES, Segment, Streak
 from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Place, Run, Runs, Unread
 
 RECENT = 5
@@ -136,20 +137,8 @@ class State:
     def _refold(self, segment: Segment) -> Segment:
         """Fold a segment again, since a decision came after the run it is about."""
         self._stale.discard(segment.ordinal)
-        fresh = Segment(segment.ordinal, None)
-        for slot in (
-            "line",
-            "name",
-            "metric_name",
-            "unit",
-            "direction",
-            "settings",
-            "created_ms",
-            "touched",
-            "lost_run",
-            "lost_header",
-        ):
-            setattr(fresh, slot, getattr(segment, slot))
+        fresh = copy(segment)
+        fresh.forget_runs()
         for result in self.results.values():
             if result.segment == segment.ordinal:
                 fresh.add(Runs.of(result.run._replace(status=result.status)))
@@ -248,10 +237,7 @@ def _apply_runs(state: State, runs: Runs, record: Mapping[str, Any] | None) -> N
     segment.add(runs, counted=folding.counts_run_zero or runs.run[0] != 0)
     state.last_run = runs.run[-1]
     state.unread = 0
-    if count > 1:
-        state.runs_seen.add(runs.run[0], runs.run[-1])
-    else:
-        state.runs_seen.add(runs.run[0])
+    state.runs_seen.add(runs.run[0], runs.run[-1])
     if runs.time_unit in ("ms", "s"):
         state.time_unit = state.time_unit or runs.time_unit
         state.units_mixed = state.units_mixed or runs.time_unit != state.time_unit
@@ -291,6 +277,3 @@ def _apply_decision(state: State, decision: Decision) -> None:
         for place, segment in enumerate(state.closed):
             if segment.ordinal == result.segment:
                 state.closed[place] = state._refold(segment)
-
-
-__all__ = ["FAILED", "KEPT", "STATUSES", "Region", "Result", "State", "apply", "run_at"]

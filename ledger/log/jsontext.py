@@ -290,11 +290,8 @@ def _fragment(value: object) -> orjson.Fragment:
 def _dump_slowly(value: Any) -> str:
     """Write what orjson will not: integers past 64 bits, and nesting past its own limit."""
     if isinstance(value, dict):
-        return (
-            "{"
-            + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_dump_slowly(item)}" for key, item in value.items())
-            + "}"
-        )
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{_dump_slowly(item)}" for key, item in value.items())
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_dump_slowly, value)) + "]"
     return str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)

@@ -138,12 +138,9 @@ class LogFile:
             raise LedgerError(f"{name} was replaced while it was read; run the command again")
         if now.st_mtime_ns == self._opened.st_mtime_ns:
             return
+        read, self.hash = self.hash.digest(), hashlib.sha256()
         self._stream.seek(0)
-        again, left = hashlib.sha256(), self.size
-        while left and (chunk := self._stream.read(min(left, 1 << 20))):
-            again.update(chunk)
-            left -= len(chunk)
-        if again.digest() != self.hash.digest():
+        if self.skip(self.size) != read:
             raise LedgerError(f"{name} was rewritten while it was read; run the command again")
 
 
@@ -153,11 +150,11 @@ def open_log(path: Path | None, *, appends: bool = False) -> LogFile:
     Raises LedgerError for anything but a readable regular file.
     """
     if path is None:
+        import shutil
         import tempfile
 
         spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the LogFile that takes it
-        while chunk := sys.stdin.buffer.read(1 << 20):
-            spool.write(chunk)
+        shutil.copyfileobj(sys.stdin.buffer, spool)
         size = spool.tell()
         spool.seek(0)
         return LogFile(None, spool, size)

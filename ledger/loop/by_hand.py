@@ -1,5 +1,6 @@
 """Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (protocols.md 7)."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from ledger.telling import snapshots
 
 SHORT = 7
 """Hex digits of a commit in a log."""
+
+_HASH = re.compile(r"[0-9a-f]+")
 
 
 class Appended(NamedTuple):
@@ -58,7 +61,7 @@ def _kept(session: Session, outcome: RunOutcome) -> RunOutcome:
 
     _check_checks(session)
     head = outcome.commit or (Git(session.workdir).head() if shutil.which("git") else None) or ""
-    return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
+    return outcome._replace(commit=head[:SHORT] if _HASH.fullmatch(head) else head)
 
 
 def _check_checks(session: Session) -> None:
@@ -67,10 +70,6 @@ def _check_checks(session: Session) -> None:
 
     if failed := last_measurement.failed_checks(session):
         raise LedgerError(f"no keep after failed checks: {failed}; log it as checks_failed, or measure again")
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) > SHORT and all(char in "0123456789abcdef" for char in text)
 
 
 def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *, dry: bool = False) -> Appended:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
+from ledger import dialects
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.dialects.base import AUTO, FLAT, FileLayout
 from ledger.log.source import DECISIONS, RUN_JSON, STDIN
 
 _SKIPPED_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__"))
@@ -14,9 +15,7 @@ _SKIPPED_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "v
 
 def owned_layouts() -> list[FileLayout]:
     """List the layouts that a protocol has to itself."""
-    from ledger.dialects import DIALECTS  # with all that reads records, which who only looks for a log does without
-
-    return [dialect.layout for dialect in DIALECTS if dialect.layout is not None]
+    return [dialect.layout for dialect in dialects.DIALECTS if dialect.layout is not None]
 
 
 def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:
@@ -34,12 +33,12 @@ def find_logs(arguments: tuple[str, ...]) -> list[Path | None]:
 
 
 def _logs_of(path: Path) -> list[Path]:
-    for layout in owned_layouts() if not path.is_dir() else ():
-        if layout.configured and path.name == RUN_JSON:
-            name = PurePath(layout.log).name
-            if not path.with_name(name).exists():
-                raise LedgerError(f"{show_path(path)} has no {name} beside it; name the log itself")
-            return [canonical(path.with_name(name))]
+    if path.name == RUN_JSON and not path.is_dir():
+        names = [PurePath(layout.log).name for layout in owned_layouts() if layout.configured]
+        beside = [path.with_name(name) for name in names if path.with_name(name).exists()]
+        if not beside:
+            raise LedgerError(f"{show_path(path)} has no {' or '.join(names)} beside it; name the log itself")
+        return list(map(canonical, beside))
     if path.name.endswith(DECISIONS) and path.with_name(path.name.removesuffix(DECISIONS)).is_file():
         path = path.with_name(path.name.removesuffix(DECISIONS))
     if not path.is_dir():
@@ -60,7 +59,8 @@ def _walk(top: Path) -> Iterator[Path]:
     layouts = FLAT, AUTO, *owned_layouts()
     for folder, folders, files in os.walk(top):
         here = Path(folder)
-        folders[:] = sorted(name for name in folders if not _skipped(here / name))
+        kept = set(folders) - _SKIPPED_FOLDERS
+        folders[:] = sorted(name for name in kept if not (here / name / "pyvenv.cfg").exists())
         yield from dict.fromkeys(here / PurePath(layout.log).name for layout in layouts if _holds(here, files, layout))
 
 
@@ -74,18 +74,10 @@ def _holds(folder: Path, files: list[str], layout: FileLayout) -> bool:
     return layout.folder in ("", folder.resolve().name) or (layout.configured and RUN_JSON in files)
 
 
-def _skipped(folder: Path) -> bool:
-    return folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
-
-
 def session_log(folder: Path) -> Path:
     """Find the current folder's session log, as verbs without LOG do. Raises LedgerError if there is none."""
-    for name in (AUTO.log, FLAT.log, *(name for layout in owned_layouts() for name in _names(layout))):
-        if (folder / name).is_file():
-            return canonical(folder / name)
+    for layout in (AUTO, FLAT, *owned_layouts()):
+        for name in (layout.log, PurePath(layout.log).name) if layout.configured else (layout.log,):
+            if (folder / name).is_file():  # beside its configuration, a log may be anywhere
+                return canonical(folder / name)
     raise LedgerError(f"No active session in {show_path(folder)}: name a log, or change to a folder that has one")
-
-
-def _names(layout: FileLayout) -> tuple[str, ...]:
-    """Give a log's places within the project's folder: beside its configuration, it may be anywhere."""
-    return (layout.log, PurePath(layout.log).name) if layout.configured else (layout.log,)

@@ -18,11 +18,6 @@ def side_file(log: Path, what: str) -> Path:
     return log.with_name(f"{log.name}.{what}.jsonl")
 
 
-def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read a side file's records, each with its line; none if there is no file. Raises as `records` does."""
-    return records(path, read_small(path) or b"")
-
-
 def records(path: Path, data: bytes) -> list[tuple[int, dict[str, Any]]]:
     """Read the records of a side file with these bytes, each with its line.
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.times import iso, now_ms
-from ledger.reading.side_files import add_record, read_records, side_file, whoami
+from ledger.log.source import read_small
+from ledger.reading.side_files import add_record, records, side_file, whoami
 from ledger.repair.plan import Item
 
 
@@ -65,7 +66,7 @@ def last_repair(log: Path, data: bytes) -> Repair:
     """Find the repair that made a log what it is. Raises LedgerError if there is none, or it was written to since."""
     digest, file, any_repair = sha256(data), side_file(log, "repairs"), False
     found: Repair | None = None
-    for number, record in read_records(file):
+    for number, record in records(file, read_small(file) or b""):
         if record.get("action") != "repair":
             continue
         texts = [record.get(key) for key in ("before", "after", "backup")]

@@ -171,15 +171,9 @@ def confidence_differs(run: Run, before: State, record: Object) -> Findings:
     Fix: none needed.
     """
     segment = before.segment
-    if (
-        run.confidence is None
-        or segment is None
-        or segment.direction is None
-        or segment.lost_run
-        or segment.lost_header
-    ):
+    if segment is None or segment.direction is None or segment.lost_run or segment.lost_header:
         return
-    if not segment.confidences_agree([run.metric], [run.status], [run.confidence]):
+    if run.confidence is not None and not segment.confidences_agree([run.metric], [run.status], [run.confidence]):
         yield Finding(f"the stored confidence {run.confidence} is not what the runs so far give", "confidence")
 
 

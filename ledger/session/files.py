@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.paths import canonical
-from ledger.log.file_layout import AUTO, FLAT, FileLayout
+from ledger.dialects.base import AUTO, FLAT, FileLayout
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import check_kind, read_small, run_json_of
 from ledger.reading.discovery import owned_layouts, session_log
@@ -15,6 +15,37 @@ from ledger.session.settings import Settings, find
 
 SNAPSHOTS = ("AUTORESEARCH_STATE.json", "autoresearch-dashboard.md")
 OUTPUT = "run.log"
+SCRIPTS = ("measure", "checks")
+
+# The program's own files beside a log; `Session.side` says where each is.
+RUN_LOCK = "run.lock"
+"""Held by the one who measures."""
+LOOP_LOCK = "loop.lock"
+STEER_LOCK = "steer.lock"
+
+ITERATION = "iteration.json"
+"""The iteration under way."""
+HARNESS = "harness.json"
+"""What a segment is measured with, and its scope."""
+LEAVINGS = "leavings.json"
+"""Untracked files that measuring made: they are no part of any experiment."""
+MEASUREMENT = "measurement.json"
+"""The last measurement."""
+LOOP = "loop.json"
+"""What a loop does, as others see it."""
+STOP = "stop"
+"""There when a loop is asked to stop."""
+STEER = "steer.jsonl"
+"""Texts for the next brief."""
+HOOKS = "hooks.jsonl"
+"""The hook records of those protocols that have no place for them in the log."""
+BRIEF, NOTE = "brief.md", "note.json"
+"""What an agent is told, and its answer."""
+
+AGENT_OUTPUT, LOOP_OUTPUT, CHECKS_OUTPUT = "agent.log", "runtime.log", "checks.log"
+
+ARCHIVE = "archive"
+"""The folder that concluded sessions are moved to."""
 
 
 class Session(NamedTuple):
@@ -56,10 +87,9 @@ class Session(NamedTuple):
         first = self.folder / AUTO.hooks / f"{stage}.sh"
         return first if first.exists() else self.folder / FLAT.hooks / f"{stage}.sh"
 
-    def snapshots(self) -> tuple[Path, Path]:
-        """Name the two snapshots, which are beside the log."""
-        state, dashboard = SNAPSHOTS
-        return self.log.with_name(state), self.log.with_name(dashboard)
+    def snapshots(self) -> list[Path]:
+        """Name the two snapshots, which are beside the log: the state, then the dashboard."""
+        return list(map(self.log.with_name, SNAPSHOTS))
 
     def own(self) -> list[str]:
         """List the session's own files, relative to `workdir`, `*` matching any text: no experiment commits them."""

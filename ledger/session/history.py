@@ -71,7 +71,7 @@ class History:
 
     def last(self) -> Run | None:
         """Give the log's last run; None where there is none."""
-        return next((runs[-1] for ordinal in sorted(self.chapters, reverse=True) if (runs := self.runs(ordinal))), None)
+        return next(latest(self), None)
 
     def line(self, run: Run) -> bytes:
         """Give the line of a run as it stands in the log, without its newline."""

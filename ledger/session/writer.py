@@ -46,8 +46,9 @@ class Pen:
         dialect, size = self.history.reader.dialect, len(self.history.content)
         if dialect is None:
             raise LedgerError(f"{show_path(self.history.path)} speaks no known protocol")
-        lines = [encode(dialect, record) for record in records]
-        runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
+        lines = [encode(record) for record in records]
+        made = (event for event in self._judge(lines) if isinstance(event, Runs))
+        runs = [run_at(event, place) for event in made for place in range(len(event.run))]
         data = b"".join(lines)
         if before is not None:
             before(size, data)
@@ -67,10 +68,6 @@ class Pen:
             raise LedgerError(f"the log would not be sound: {wrong.code} {wrong.message}; nothing was written")
         self.warnings += [one for one in said if one.severity is Severity.WARNING]
         return found
-
-
-def _runs(runs: Runs) -> Iterator[Run]:
-    return (run_at(runs, place) for place in range(len(runs.run)))
 
 
 @contextmanager
@@ -97,5 +94,5 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
             reader.configure(decode(run_json).value, run_json)
         pen = Pen(History.of_none(log, reader), dry=True)
         pen.append(*records)
-        create(log, b"".join(encode(by_name(dialect), record) for record in records))
+        create(log, b"".join(map(encode, records)))
         return pen

@@ -21,7 +21,7 @@ from ledger.session.messages import Message
 from ledger.telling import earlier_runs
 from ledger.telling.advice import advice, prompt_name
 from ledger.telling.dashboard import segments_table
-from ledger.telling.figures import NOTHING, baseline, best, goal, measure, runs_of, short, standing, target_of
+from ledger.telling.figures import NOTHING, baseline, best, goal, loop_state, measure, runs_of, short, target_of
 from ledger.telling.guidance import rules, streak_advice
 from ledger.telling.markdown_text import code, exact, fenced, inline, verbatim
 from ledger.telling.other_records import OtherRecords, other_records
@@ -97,7 +97,7 @@ def _facts(
     if verdict.verdict != "concluded":
         yield from _limits(session, history, noted, now_ms)
     yield "streak", f"{counted(verdict.streak, 'failed run')} in a row"
-    yield "state", standing(state)
+    yield "state", loop_state(state)
 
 
 def _limits(session: Session, history: History, noted: OtherRecords, now_ms: int) -> Iterator[tuple[str, str]]:

@@ -21,11 +21,11 @@ from ledger.telling.figures import (
     delta,
     goal,
     is_best,
+    loop_state,
     measure,
     metric,
     runs_of,
     short,
-    standing,
     verdict_of,
 )
 from ledger.telling.markdown_text import inline, table
@@ -60,7 +60,7 @@ def _facts(history: History, verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield "confidence", f"{short(confidence)}× ({word(confidence)})"
     yield "runs", runs_of(state)
     yield "streak", f"{counted(segment.streak.current, 'failed run')} in a row"
-    yield "state", standing(state)
+    yield "state", loop_state(state)
     yield "verdict", verdict_of(history.log, verdict)
     yield "next run", str(next_run(state))
 

@@ -76,7 +76,7 @@ def target_of(state: State) -> str | None:
     return None if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
 
 
-def standing(state: State) -> str:
+def loop_state(state: State) -> str:
     """Write what the log's own records say of the loop."""
     return "stopped by a decision" if state.stopped else state.status
 

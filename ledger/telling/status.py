@@ -13,7 +13,7 @@ from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.log.diagnostics import Severity
 from ledger.log.events import Run
 from ledger.reading.whole_log import Log
-from ledger.telling.figures import NOTHING, delta, goal, measure, metric, short, standing, target_of, verdict_of
+from ledger.telling.figures import NOTHING, delta, goal, loop_state, measure, metric, short, target_of, verdict_of
 from ledger.telling.screen import Paint, Screen, bare, confidence_colour, status_colour
 from ledger.telling.sparkline import course, trend
 
@@ -53,7 +53,7 @@ def status(
         "best": _best(segment, screen.paint),
         "trend": _trend(segment, screen),
         "streak": _streak(segment.streak.current),
-        "state": standing(state),
+        "state": loop_state(state),
         "verdict": _verdict(log, verdict),
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger import dialects
-from ledger.log.file_layout import FileLayout
+from ledger.base.errors import LedgerError
+from ledger.dialects.base import FileLayout
 from ledger.reading.discovery import find_logs, session_log
 from tests.support.cli import ROOT, Result, environment
 from tests.support.project import IDENTITY, Project, bare
@@ -90,7 +91,7 @@ def test_verdict_and_status_judge_it_by_its_own_rules(log: Path) -> None:
 
 
 def test_logs_are_found_where_a_dialect_has_them(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = FileLayout("ring", "ring/bouts.jsonl", "ring/hooks", owner="ring", configured=True)
+    layout = FileLayout("ring", "ring/bouts.jsonl", "ring/hooks", run_json=dialects.by_name("codex").run_json)
     fourth = dialects.DEFAULT._replace(name="ring", layout=layout)
     monkeypatch.setattr(dialects, "DIALECTS", (fourth, *dialects.DIALECTS))
     ring = log.parent / "ring"
@@ -99,6 +100,11 @@ def test_logs_are_found_where_a_dialect_has_them(log: Path, monkeypatch: pytest.
     (ring / "run.json").touch()
     assert session_log(log.parent.parent) == session_log(ring) == log
     assert find_logs((str(ring.parent),)) == find_logs((str(ring / "run.json"),)) == [log]
+    history = log.rename(ring / "events.jsonl")
+    assert find_logs((str(ring / "run.json"),)) == [history]
+    history.unlink()
+    with pytest.raises(LedgerError, match=r"run\.json has no bouts\.jsonl or events\.jsonl beside it"):
+        find_logs((str(ring / "run.json"),))
 
 
 def test_a_command_can_be_told_that_a_log_speaks_it(log: Path) -> None:

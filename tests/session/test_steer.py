@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.files import of_log
-from ledger.session.messages import MOST_BYTES, USER, add, pending, take
-from ledger.session.side_names import STEER
+from ledger.session.files import STEER, Session, of_log
+from ledger.session.messages import MOST_BYTES, USER, Message, add, drop, pending
 from tests.support.cli import ROOT, ledger, log
 
 ADDER = """
@@ -22,6 +21,13 @@ from ledger.session.messages import add
 for number in range(40):
     add(of_log(Path(sys.argv[1])), sys.argv[2], f"text {number}")
 """
+
+
+def take(session: Session) -> list[Message]:
+    """Take the queued texts as a loop does: off the queue once they are told."""
+    told = pending(session)
+    drop(session, told)
+    return told
 
 
 def test_texts_are_listed_in_order_and_taken_once(tmp_path: Path):

@@ -15,9 +15,8 @@ from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
 from ledger.loop.driving.background import check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.project import at_work
-from ledger.session.files import Session
+from ledger.session.files import LOOP_OUTPUT, Session
 from ledger.session.history import History
-from ledger.session.side_names import LOOP_OUTPUT
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:

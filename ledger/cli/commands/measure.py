@@ -23,10 +23,9 @@ from ledger.loop.measuring import measurement as measuring
 from ledger.loop.measuring.last_measurement import remember
 from ledger.loop.measuring.measurement import Checked, Measurement
 from ledger.loop.measuring.metric_lines import Metrics
-from ledger.session.files import OUTPUT, Session, log_here, of_log
+from ledger.session.files import CHECKS_OUTPUT, OUTPUT, Session, log_here, of_log
 from ledger.session.history import read
 from ledger.session.settings import find
-from ledger.session.side_names import CHECKS_OUTPUT
 
 
 def _seconds(text: str) -> float:

@@ -7,7 +7,7 @@ from ledger.dialects.autoresearch import writing
 from ledger.dialects.policy import Policy, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan
 from ledger.fold.state import MARKERS, State
-from ledger.fold.verdict import BACKSTOP, CONCLUDED, WALL, Verdict
+from ledger.fold.verdict import CONCLUDED
 
 
 class AutoresearchWords(Words):
@@ -32,23 +32,6 @@ class AutoresearchPolicy(Policy):
     words = AutoresearchWords()
 
     has_hook_records = True
-
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Judge by what follows the last header, in the segment that the last run states; no limit of its own."""
-        limit = max_iterations or 0
-        region = state.region
-        runs, streak = region.runs.get(region.stated, 0), region.streak
-        if region.last_status in CONCLUDED:
-            word = "concluded"
-        elif 0 < limit <= runs:
-            word = "max_iterations"
-        elif streak > WALL:
-            word = "wall"
-        elif not limit and runs and runs % BACKSTOP == 0 and region.backstop_ack < runs:
-            word = "backstop"
-        else:
-            word = "continue"
-        return Verdict(region.stated, runs, streak, region.last_status or "none", region.backstop_ack, word)
 
     def concluded(self, state: State) -> str | None:
         return state.marker if state.marker in CONCLUDED else None

@@ -150,12 +150,8 @@ def record(event: Event | Run, segment: int) -> dict[str, Json]:
     if isinstance(event, Marker):
         return {"type": "status", "state": event.state, **_stamp(event), **event.detail}
     if isinstance(event, Other):
-        return {
-            "type": event.kind,
-            **({} if event.state is None else {"stage": event.state}),
-            **_stamp(event),
-            **event.detail,
-        }
+        stage = {} if event.state is None else {"stage": event.state}
+        return {"type": event.kind, **stage, **_stamp(event), **event.detail}
     raise TypeError(f"no autoresearch record: {type(event).__name__}")
 
 

@@ -10,7 +10,6 @@ from ledger.dialects.policy import Binding, Policy, Quote, Retained, TimeLimits,
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict
 
 MARKS = ("blocked", "stopped", "resumed")
 
@@ -75,12 +74,6 @@ class CodexPolicy(Policy):
 
     def retained(self, state: State) -> Retained | None:
         return Retained(state.replay.metric, state.replay.head)
-
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Judge by the history's last event; its limits stand in run.json, and the tool that owns it ends it."""
-        segment = state.current()
-        word = "concluded" if state.status in TERMINAL else "continue"
-        return Verdict(0, segment.runs, segment.streak.current, state.status, 0, word)
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None

@@ -401,10 +401,8 @@ def active_past_limit(before: State) -> Findings:
     Example: 10 iterations with `"max_iterations":10` and no `stopped`.
     Fix: none by machine; append the event that is missing, or accept the finding if it is true.
     """
-    limit = (before.replay.config or {}).get("max_iterations")
-    done = before.replay.iterations[0]
     replay = before.replay
-    if replay.status != "active" or replay.lost or replay.target_met():
-        return
-    if type(limit) is int and done >= limit:
+    limit, done = (replay.config or {}).get("max_iterations"), replay.iterations[0]
+    ends = limit is not None and done >= limit and not replay.target_met()
+    if ends and replay.status == "active" and not replay.lost:
         yield Finding(f"still active after {done} iterations, 'max_iterations' is {limit}")

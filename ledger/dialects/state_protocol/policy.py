@@ -3,13 +3,11 @@
 from typing import ClassVar
 
 from ledger.base.errors import LedgerError
-from ledger.base.numbers import decimal
 from ledger.dialects.policy import Policy, Words
 from ledger.dialects.state_protocol import writing
 from ledger.dialects.state_protocol.records import THRESHOLDS
 from ledger.dialects.writing import RESULT_STATUSES, Record, RunOutcome, SessionPlan
 from ledger.fold.state import State
-from ledger.fold.verdict import WALL, Verdict
 
 
 class StateProtocolWords(Words):
@@ -37,24 +35,6 @@ class StateProtocolPolicy(Policy):
     keeps = frozenset(("max_iterations", "max_minutes", "min_effect", "noise_floor", "scope", "off_limits"))
     thresholds = THRESHOLDS
     scope_key, off_limits_key = "files_in_scope", "off_limits"
-
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Judge by the header's limits; a limit of iterations that a person set holds in the place of its own."""
-        segment = state.current()
-        runs, streak = segment.runs, segment.streak.current
-        limit = segment.settings.get("max_runs", 0) if max_iterations is None else max_iterations
-        minutes, start = decimal(segment.settings.get("max_minutes", 0)), segment.created_ms
-        if state.stopped:
-            word = "concluded"
-        elif 0 < limit <= runs:
-            word = "max_iterations"
-        elif minutes and start is not None and now_ms - start >= minutes * 60_000:
-            word = "max_minutes"
-        elif streak > WALL:
-            word = "wall"
-        else:
-            word = "continue"
-        return Verdict(0, runs, streak, "none", 0, word)
 
     def concluded(self, state: State) -> str | None:
         return "stopped by a decision" if state.stopped else None

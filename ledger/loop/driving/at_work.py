@@ -1,7 +1,6 @@
 """What is at work on a session right now, as its side files tell: the loop, a half-done iteration, queued words."""
 
-from ledger.session.files import Session
-from ledger.session.side_names import ITERATION, LOOP, RUN_LOCK
+from ledger.session.files import ITERATION, LOOP, RUN_LOCK, Session
 
 
 def state_of(session: Session, now_ms: int) -> dict[str, str]:

@@ -17,8 +17,7 @@ from ledger.base.locks import is_locked, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
-from ledger.session.files import Session
-from ledger.session.side_names import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP
+from ledger.session.files import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP, Session
 
 START_PATIENCE = 30.0
 """Seconds that a detached loop may take until it works or says why not."""
@@ -76,14 +75,13 @@ class Registration:
 
     def __init__(self, session: Session, agent: str) -> None:
         self._session = session
-        moment = now_ms()
-        self._live = Live(os.getpid(), moment, STARTING, moment, agent)
-        self._write()
+        self._live = Live(os.getpid(), now_ms(), STARTING, now_ms(), agent)
+        self.step(STARTING)
 
     def step(self, name: str) -> None:
         """Tell what the loop does now."""
         self._live = self._live._replace(step=name, since_ms=now_ms())
-        self._write()
+        self._session.put_object(LOOP, self._live._asdict())
 
     def check(self) -> None:
         """Raise LedgerError if the lock's file is gone, since a second loop could start then."""
@@ -92,9 +90,6 @@ class Registration:
                 f"somebody removed {show_path(lock)}, by which others see the loop; nothing else is lost: ledger loop"
                 " --resume"
             )
-
-    def _write(self) -> None:
-        self._session.put_object(LOOP, self._live._asdict())
 
 
 @contextmanager

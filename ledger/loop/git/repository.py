@@ -134,6 +134,10 @@ class Git:
         """Give the folder that git keeps its own files of this working tree in."""
         return self._known().private
 
+    def name(self, path: Path) -> str:
+        """Name a file in the folder from the repository's top."""
+        return f"{self._known().prefix}{path.relative_to(self.folder).as_posix()}"
+
     @cached_property
     def _own(self) -> Patterns:
         return Patterns(self._patterns, self._facts.prefix if self._facts else "")
@@ -170,9 +174,7 @@ class Git:
 
     def look_at(self, paths: Iterable[Path]) -> Snapshot:
         """Give the state of some files in the folder, the session's own or not."""
-        prefix = self._known().prefix
-        named = (f":(top,literal){prefix}{path.relative_to(self.folder).as_posix()}" for path in paths)
-        return Snapshot.of(self.ask(*STATUS, "--", *named))
+        return Snapshot.of(self.ask(*STATUS, "--", *(f":(top,literal){self.name(path)}" for path in paths)))
 
     def resolve(self, name: str) -> str | None:
         """Give the full hash of a commit; None if there is none of this name."""
@@ -204,13 +206,13 @@ class Git:
         """Name the operation that waits to be finished, such as a merge; None if there is none."""
         return next((what for name, what in _UNDER_WAY.items() if (self.private() / name).exists()), None)
 
-    def check_ready(self, *, nowhere: str, detached: str, author: str, unborn: str = _UNBORN) -> Path:
-        """Give the top of a repository that can be committed to. Raises LedgerError where it cannot.
+    def check_ready(self, *, nowhere: str, detached: str, author: str, unborn: str = _UNBORN) -> None:
+        """Raise LedgerError unless the repository can be committed to.
 
         The texts complete the error: `nowhere` for a folder in no repository, `unborn` for one without a commit,
         `detached` for a HEAD on no branch (empty: that is no matter), `author` for nobody to name as such.
         """
-        if (top := self.top()) is None:
+        if self.top() is None:
             raise LedgerError(nowhere)
         if self.look().head is None:
             raise LedgerError(unborn)
@@ -220,7 +222,6 @@ class Git:
             raise LedgerError(f"{doing} is under way: finish or abort it first")
         if not self._has_identity:
             raise LedgerError(f"git does not know {author}: set user.name and user.email with git config")
-        return top
 
     @cached_property
     def _has_identity(self) -> bool:
@@ -228,8 +229,7 @@ class Git:
 
     def contents(self, commit: str, paths: Iterable[Path]) -> list[bytes | None]:
         """Give files of the folder as a commit has them; None for one that it has not."""
-        prefix = self._known().prefix
-        names = [f"{prefix}{path.relative_to(self.folder).as_posix()}" for path in paths]
+        names = list(map(self.name, paths))
         if new := [name for name in names if (commit, name) not in self._blobs]:
             self._blobs.update({(commit, name): data for name, data in zip(new, self._read(commit, new), strict=True)})
         return [self._blobs[commit, name] for name in names]

@@ -18,15 +18,14 @@ from ledger.loop.iteration.recovery import abandon, recover
 from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.project import Project
+from ledger.session.files import RUN_LOCK
 from ledger.session.history import History, secondary_names, sound
-from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
 
 REPOSITORY_LOCK = "ledger.lock"
 """In git's own folder: held by the one who measures, whichever session it is for."""
 PATIENCE = 1.0
 """Seconds for those who only look whether a run is under way."""
-BASELINE = "baseline"
 
 
 class Limits(NamedTuple):
@@ -141,7 +140,7 @@ def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
             f"the baseline is the unchanged tree, but this differs from HEAD: {preconditions.listed(changed)};"
             " commit it, have git ignore it, or take it away"
         )
-    entry = _begun(step, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
+    entry = _begun(step, Wishes("baseline", repeat=repeat)._asdict(), [], baseline=True)
     logged = experiment.conduct(step, experiment.put_away(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):

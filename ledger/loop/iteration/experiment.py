@@ -18,9 +18,8 @@ from ledger.loop.iteration.decision import Rival, decide
 from ledger.loop.iteration.journal import Journal
 from ledger.loop.measuring import last_measurement
 from ledger.loop.measuring.measurement import NO_CHECKS, Checked, Measurement, check, guard, measure, verify
-from ledger.session.files import Session
+from ledger.session.files import ITERATION, Session
 from ledger.session.history import History, sound
-from ledger.session.side_names import ITERATION
 
 Say = Callable[[str], object]
 """What gets each sentence about what is going on."""
@@ -215,7 +214,7 @@ def _reverted(step: Step, entry: Journal) -> Journal:
         return entry.save(step.session, reverted=git.revert(head, entry.paths))
     if git.parents(head) == [entry.trial] and git.same_tree(head, entry.base):
         return entry.save(step.session, reverted=head)
-    raise LedgerError(moved(step, entry))
+    raise moved(step, entry)
 
 
 def _make_way(step: Step, entry: Journal) -> None:
@@ -236,7 +235,7 @@ def _verify(step: Step, entry: Journal) -> None:
     due = entry.trial if entry.kept and entry.trial else entry.reverted or entry.base
     head = step.git.head() or ""
     if head != due:
-        raise LedgerError(moved(step, entry))
+        raise moved(step, entry)
     if entry.reverted and not step.git.same_tree(head, entry.base):
         raise LedgerError(
             f"the revert {head[:SHORT]} did not bring back the tree of {entry.base[:SHORT]}: look at both"
@@ -245,10 +244,10 @@ def _verify(step: Step, entry: Journal) -> None:
         step.say(f"the tree differs from HEAD after the run: {preconditions.listed(left)}")
 
 
-def moved(step: Step, entry: Journal) -> str:
+def moved(step: Step, entry: Journal) -> LedgerError:
     """Say that somebody moved HEAD under an iteration, and how to give it up."""
     path = step.session.side(ITERATION)
-    return (
+    return LedgerError(
         f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way: go back with"
         f" git checkout {entry.branch} and git reset --mixed {(entry.trial or entry.base)[:SHORT]}, or remove"
         f" {path} to give the iteration up"

@@ -9,11 +9,8 @@ from ledger.dialects import policy_of
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration.scope import find as find_scope
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, SCRIPTS, Session
 from ledger.session.history import History
-from ledger.session.side_names import HARNESS
-
-SCRIPTS = ("measure", "checks")
 
 
 def check(session: Session, history: History, git: Git) -> None:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Self
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
-from ledger.session.files import Session
-from ledger.session.side_names import ITERATION
+from ledger.session.files import ITERATION, Session
 
 SUBJECT_COLUMNS = 60
 

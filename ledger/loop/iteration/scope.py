@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, Session
 from ledger.session.history import History
 from ledger.session.prompt import Lists, lists
-from ledger.session.side_names import HARNESS
 
 _MAGIC = re.compile(r"[*?[\\]")
 
@@ -35,8 +33,7 @@ class Scope(NamedTuple):
         if not changed or not (self.paths or self.off_limits):
             return []
         top = git.top()
-        if top is None:
-            raise LedgerError("this folder is in no git repository")
+        assert top is not None  # else there were no changes to see
         base = top if self.from_top else git.folder
         inside = _matching(git, top, base, self.paths, changed) if self.paths else set(changed)
         barred = _matching(git, top, base, self.off_limits, changed)
@@ -49,7 +46,9 @@ def _matching(git: Git, top: Path, base: Path, entries: Iterable[str], changed: 
     if "" in names:
         return set(changed)
     found = {path for path in changed if any(f"{path}/".startswith(f"{name}/") for name in names)}
-    if patterns := [_pattern(name) for name in names if _MAGIC.search(name)]:
+    magic = [name for name in names if _MAGIC.search(name)]
+    # From the top, only stars and the like being magic; `**/` means any depth only to the glob kind.
+    if patterns := [f":(top,glob){name}" if "**" in name else f":(top){name}" for name in magic]:
         found |= git.matching([path for path in changed if path not in found], patterns)
     return found
 
@@ -60,11 +59,6 @@ def _from_top(top: Path, base: Path, entry: str) -> str | None:
     if path.parts[:1] == (os.pardir,):
         return None
     return "" if path == Path() else path.as_posix()
-
-
-def _pattern(name: str) -> str:
-    """Write a name as a git path pattern from the top, of which only stars and the like are magic."""
-    return f":(top,glob){name}" if "**" in name else f":(top){name}"  # `**/` means any depth only to the glob kind
 
 
 def find(session: Session, history: History) -> Scope:

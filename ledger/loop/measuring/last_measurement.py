@@ -7,8 +7,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.times import iso
 from ledger.loop.git.repository import Git
 from ledger.loop.measuring.measurement import Checked, Measurement
-from ledger.session.files import Session
-from ledger.session.side_names import MEASUREMENT
+from ledger.session.files import MEASUREMENT, Session
 
 
 def remember(session: Session, measurement: Measurement, checked: Checked | None, git: Git | None = None) -> None:

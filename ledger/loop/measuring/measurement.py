@@ -1,7 +1,7 @@
 """Measuring: the benchmark and checks of a session, run within their time, and what they came to (protocols.md 7)."""
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Context
 from functools import cmp_to_key
 from pathlib import Path
@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 from ledger.base.numbers import Number, compare, decimal, number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.loop.measuring import processes
 from ledger.loop.measuring.metric_lines import Metrics
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.printed_number import Answer
-from ledger.loop.measuring.processes import Finished
-from ledger.session.files import OUTPUT, Session
-from ledger.session.side_names import CHECKS_OUTPUT
+from ledger.loop.measuring.processes import Finished, run
+from ledger.session.files import CHECKS_OUTPUT, OUTPUT, Session
 
 _EXACT = Context(prec=2_000)  # the mean of two decimals, without rounding
 
@@ -117,7 +115,7 @@ def _once(
             kept.write(chunk)
             read.feed(chunk)
 
-        ended = _run(command, folder, timeout, take, merged=True)
+        ended = run(command, folder, timeout, take, merged=True)
     read.close()
     failure = _failure(ended, timeout)
     if not failure and (primary not in read.found if primary is not None else not read.found):
@@ -163,7 +161,7 @@ def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measure
             if stream == "out":
                 answer.feed(chunk)
 
-        ended = _run(("bash", "-c", config["metric"]["command"]), session.workdir, limit, take)
+        ended = run(("bash", "-c", config["metric"]["command"]), session.workdir, limit, take)
     failure = _failure(ended, limit)
     if not failure:
         try:
@@ -182,22 +180,9 @@ def guard(session: Session, config: Mapping[str, Any], output: Path) -> Checked:
 
 
 def _checked(command: Sequence[str], folder: Path, timeout: float, kept: Output) -> Checked:
-    ended = _run(command, folder, timeout, lambda _, chunk: kept.write(chunk), merged=True)
+    ended = run(command, folder, timeout, lambda _, chunk: kept.write(chunk), merged=True)
     failure = _failure(ended, timeout)
     return Checked("fail" if failure else "pass", failure, kept.tail if failure else "", ended.seconds)
-
-
-def _run(
-    command: Sequence[str],
-    folder: Path,
-    timeout: float | None,
-    take: Callable[[str, bytes], object],
-    *,
-    merged: bool = False,
-) -> Finished:
-    if any("\0" in word for word in command):
-        return Finished(None, 0.0, problem="cannot run a command that has a NUL character in it")
-    return processes.run(command, folder, timeout, take, merged=merged)
 
 
 def _failure(ended: Finished, timeout: float | None) -> str:

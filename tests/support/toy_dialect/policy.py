@@ -7,7 +7,6 @@ from ledger.base.times import iso
 from ledger.dialects.policy import Policy, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, next_run
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict
 from tests.support.toy_dialect.records import OUTCOMES
 
 WON, LOST, FELL = OUTCOMES
@@ -35,13 +34,6 @@ class ToyPolicy(Policy):
     errors = ("crash",)
     keeps = frozenset(("max_iterations",))
     limit_key = "limit"
-
-    def judge(self, state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-        """Judge by the bell and the card's limit."""
-        segment = state.current()
-        limit = max_iterations or segment.settings.get("limit", 0)
-        word = "concluded" if state.marker else "max_iterations" if 0 < limit <= segment.runs else "continue"
-        return Verdict(segment.ordinal, segment.runs, segment.streak.current, state.status, 0, word)
 
     def concluded(self, state: State) -> str | None:
         return state.marker
