@@ -1,12 +1,16 @@
 """Numbers as the logs mean them: decimals of their text, compared exactly (protocols.md 1)."""
 
 import math
+import re
 from decimal import Context, Decimal, InvalidOperation
 
 Number = int | float | Decimal
 """A finite number. A Decimal stands only where neither a small int nor the nearest double says the same."""
 
 _EXACT = Context(prec=2_000)
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 SAFE_INTEGER = 2**53
 """Up to this magnitude an integer and its double are the same number."""
@@ -25,6 +29,23 @@ def from_lexeme(lexeme: str) -> Number:
         return nearest if Decimal(repr(nearest)) == exact else exact
     except InvalidOperation:
         raise OverflowError(lexeme) from None
+
+
+def number(text: str) -> Number:
+    """Read a decimal number: a whole one as an integer, any other exactly.
+
+    Raises ValueError for another text, for NaN and infinities, and for what is past every double.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("it is no decimal number")
+    try:
+        if not _WHOLE.fullmatch(text):
+            return from_lexeme(text)
+        if math.isfinite(float(text)):
+            return normal(int(Decimal(text)))  # int() itself takes no more than 4,300 digits, zeros too
+    except OverflowError:
+        pass
+    raise ValueError("it is past every double")
 
 
 def normal(value: Number) -> Number:

@@ -53,3 +53,8 @@ def near(path: str) -> str:
         return path.removeprefix(os.path.join(Path.cwd(), ""))  # noqa: PTH118 - keeps the separator at the end
     except OSError:
         return path
+
+
+def counted(count: int, noun: str) -> str:
+    """Put a count before its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -17,64 +17,24 @@ from ledger.cli.support.output import mute
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-HEADINGS: dict[str, dict[str, str]] = {
-    "Read and judge": {
-        "check": "check:check",
-        "explain": "explain:explain",
-        "status": "status:status",
-        "verdict": "verdict:verdict",
-        "brief": "brief:brief",
-        "report": "report:report",
-        "serve": "serve:serve",
-        "review": "review:review",
-        "repair": "repair:repair",
-        "merge": "merge:merge",
-    },
-    "Mirror": {
-        "sync": "sync:sync",
-        "verify": "verify:verify",
-        "forget": "forget:forget",
-        "db": "db:db",
-    },
-    "Ask": {
-        "sessions": "views:sessions",
-        "segments": "views:segments",
-        "runs": "views:runs",
-        "metrics": "views:metrics",
-        "best": "views:best",
-        "streaks": "views:streaks",
-        "compare": "views:compare",
-        "events": "views:events",
-        "sql": "sql:sql",
-        "export": "export:export",
-        "import": "import_:import_",
-    },
-    "Loop": {
-        "init": "init:init",
-        "run": "run:run",
-        "loop": "loop:loop",
-        "stop": "stop:stop",
-        "steer": "steer:steer",
-        "measure": "measure:measure",
-        "archive": "archive:archive",
-        "hook": "hook:hook",
-        "snapshot": "snapshot:snapshot",
-    },
-    "Log by hand": {
-        "log": "log:log",
-        "decide": "decide:decide",
-        "mark": "mark:mark",
-        "cancel": "cancel:cancel",
-    },
-    "Shell and agents": {
-        "completion": "completion:completion",
-        "mcp": "mcp:mcp",
-        "skill": "skill:skill",
-    },
-}
-"""Every verb under its heading, with the module and name of its command."""
+HEADINGS: dict[str, tuple[str, ...]] = {
+    "Read and judge": (
+        "check", "explain", "status", "verdict", "brief", "report", "serve", "review", "repair", "merge",
+    ),
+    "Mirror": ("sync", "verify", "forget", "db"),
+    "Ask": (
+        "sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events", "sql", "export", "import",
+    ),
+    "Loop": ("init", "run", "loop", "stop", "steer", "measure", "archive", "hook", "snapshot"),
+    "Log by hand": ("log", "decide", "mark", "cancel"),
+    "Shell and agents": ("completion", "mcp", "skill"),
+}  # fmt: skip
+"""Every verb under its heading. Its command has its name, and a module of that name."""
 
-COMMANDS: dict[str, str] = {verb: place for verbs in HEADINGS.values() for verb, place in verbs.items()}
+_VIEWS = frozenset(("sessions", "segments", "runs", "metrics", "best", "streaks", "compare", "events"))
+"""The verbs whose commands are made in one module."""
+
+COMMANDS: tuple[str, ...] = tuple(verb for verbs in HEADINGS.values() for verb in verbs)
 
 
 class LazyGroup(click.Group):
@@ -88,8 +48,9 @@ class LazyGroup(click.Group):
         """Load a verb's command."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(importlib.import_module(f"ledger.cli.commands.{module}"), name)
+        name = "import_" if cmd_name == "import" else cmd_name
+        module = importlib.import_module(f"ledger.cli.commands.{'views' if name in _VIEWS else name}")
+        command: click.Command = getattr(module, name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

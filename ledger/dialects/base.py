@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.base.numbers import is_number
+from ledger.base.numbers import Number, is_number
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Event, Header, Place, Run, Runs
@@ -154,6 +154,13 @@ class Said(NamedTuple):
     name: str | None
 
 
+class Target(NamedTuple):
+    """Hold the value to reach, and whether it is reached."""
+
+    value: Number
+    met: bool
+
+
 class Dialect(NamedTuple):
     """Bundle what the rest of the program asks of a protocol.
 
@@ -168,8 +175,8 @@ class Dialect(NamedTuple):
     `strict` dialects allow no blank line and no unfinished last line; one that `refuses_events` takes no record that an
     event's rule has an error about. A header is spelt in other ways as `spellings` has it, the keys of `placeholders`
     are 0 in the record of a crash, and `header` makes the record of a lost one from what a person says and the records
-    that are there. `layout` says where its sessions have their files, None where any place will do that is not
-    another's.
+    that are there. `target` gives what a session says to reach, None where it says nothing. `layout` says where its
+    sessions have their files, None where any place will do that is not another's.
     """
 
     package: str
@@ -190,6 +197,7 @@ class Dialect(NamedTuple):
     spellings: Mapping[str, str] = {}
     placeholders: tuple[str, ...] = ()
     header: Callable[[Said, Iterable[Object]], dict[str, Json]] | None = None
+    target: Callable[[State], Target | None] = lambda _: None
     layout: FileLayout | None = None
 
     @property

@@ -28,13 +28,6 @@ class Retained(NamedTuple):
     head: str | None
 
 
-class Target(NamedTuple):
-    """Hold the value to reach, and whether it is reached."""
-
-    value: Number
-    met: bool
-
-
 class TimeLimits(NamedTuple):
     """Hold the seconds that the settings give a measurement and its checks."""
 
@@ -184,10 +177,6 @@ class Policy(ABC):
 
     def retained(self, state: State) -> Retained | None:
         """Give what the history says to be the state of the work; None where only the kept runs tell it."""
-        return None
-
-    def target(self, state: State) -> Target | None:
-        """Give the target that the session states; None where it states none."""
         return None
 
     def least_gain(self, segment: Segment) -> Number | None:

@@ -35,7 +35,9 @@ def write(columns: Sequence[str], rows: Rows, stream: TextIO, paint: Paint = bar
     heads = list(map(plain, columns))
     shown = [place for place in range(len(heads)) if not cells or any(row[place] for row in cells)]
     widths = [max(map(columns_of, (head, *(row[place] for row in cells)))) for place, head in enumerate(heads)]
-    shown, limit = _fit(columns, widths, shown, right, _room(stream))
+    has_width = stream.isatty() or os.environ.get("COLUMNS")
+    room = shutil.get_terminal_size().columns if has_width else None
+    shown, limit = _fit(columns, widths, shown, right, room)
     body = [
         [
             paint(_cut(columns[place], cell[place], right[place], limit), _colour(columns[place], row[place]))
@@ -59,19 +61,13 @@ def grid(heads: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[b
     return tabulate.tabulate(cells, heads, style, disable_numparse=True, colalign=align) + "\n"
 
 
-def _room(stream: TextIO) -> int | None:
-    """Give the terminal's width; None where there is no terminal and nobody set COLUMNS."""
-    if stream.isatty() or os.environ.get("COLUMNS"):
-        return shutil.get_terminal_size().columns
-    return None
-
-
 def _fit(
     columns: Sequence[str], widths: list[int], shown: list[int], right: list[bool], room: int | None
 ) -> tuple[list[int], int]:
     """Choose the columns to show and the width to cut texts to, so that a line takes no more than `room`."""
-    if room is None:
+    if room is None:  # no terminal says how wide it is
         return shown, TEXT_WIDTH
+    ranks = {name: rank for rank, name in enumerate(DISPENSABLE)}
     while True:
         fixed = sum(max(widths[p] if right[p] else 0, columns_of(columns[p])) + _GAP for p in shown) - _GAP
         texts = [(widths[p], columns_of(columns[p])) for p in shown if not right[p]]
@@ -80,17 +76,13 @@ def _fit(
                 return shown, limit
         if len(shown) < 2:
             return shown, max(room, 1)
-        shown = [place for place in shown if place != _least(columns, shown)]
-
-
-def _least(columns: Sequence[str], shown: list[int]) -> int:
-    ranks = {name: rank for rank, name in enumerate(DISPENSABLE)}
-    return min(shown, key=lambda place: (ranks.get(columns[place], len(ranks)), -place))
+        least = min(shown, key=lambda place: (ranks.get(columns[place], len(ranks)), -place))
+        shown = [place for place in shown if place != least]
 
 
 def _cell(column: str, value: Value) -> str:
-    if isinstance(value, float):
-        return _number(value)
+    if isinstance(value, float):  # six significant digits; those before the point stay all
+        return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
     text = plain(text_of(value))
     return near(text) if column == "path" else text
 
@@ -104,8 +96,3 @@ def _cut(column: str, text: str, numeric: bool, limit: int) -> str:
 def _colour(column: str, value: Value) -> str | None:
     colour_of = _COLOURS.get(column)
     return colour_of(value) if colour_of else None
-
-
-def _number(value: float) -> str:
-    """Shorten a float to six significant digits; those before the point stay all."""
-    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"

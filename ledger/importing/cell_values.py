@@ -38,9 +38,7 @@ def is_missing(cell: str) -> bool:
 def number(cell: str) -> Decimal | None:
     """Read a decimal number with every digit it has; None for anything else, and past the largest double."""
     text = cell.strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    if not math.isfinite(float(text)):
+    if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
         return None
     value = Decimal(text)
     return value if abs(value.adjusted()) < 400 or not value else None

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ledger.importing.csvtext import is_led, records
-from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind, is_led, records
 from ledger.mirror.views import by_name
 
 COLUMNS = by_name("lines").columns

@@ -7,14 +7,11 @@ from ledger.base.errors import LedgerError
 from ledger.importing.table_file import ImportOptions, TableFile
 from ledger.log.jsontext import dump
 
-_DIRECTIONS = {
-    "lower": "lower", "lower_is_better": "lower", "higher": "higher", "higher_is_better": "higher",
-}  # fmt: skip
-
 
 def header(source: TableFile, asked: ImportOptions, metric: str | None, notes: list[str]) -> dict[str, Any]:
     """Make the config header. Raises LedgerError for what is said neither by an option nor by the table."""
-    told = _DIRECTIONS.get(source.said("metric_direction") or "")
+    said = (source.said("metric_direction") or "").removesuffix("_is_better")
+    told = said if said in ("lower", "higher") else None
     direction = asked.direction or told
     if direction is None:
         raise LedgerError(

@@ -8,8 +8,7 @@ from ledger.base.times import parse_iso
 from ledger.fold.segment import STATUSES
 from ledger.importing import log_records
 from ledger.importing.cell_values import number
-from ledger.importing.csvtext import is_led, records
-from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
+from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind, is_led, records
 from ledger.mirror.views import by_name
 
 COLUMNS = by_name("runs").columns
@@ -24,7 +23,8 @@ def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     """Make a run of each row, where the rows are all records that a log of one segment has below its header."""
     header = log_records.header(source, asked, None, [])
     names = [name.removeprefix("metrics.") for name in source.columns[len(COLUMNS) :]]
-    faults, runs, first = _unsure(source.header, names), list[dict[str, Any]](), dict[str, str]()
+    faults: Faults = [(source.header, fault) for name in names for fault in _led(name)]
+    runs, first = list[dict[str, Any]](), dict[str, str]()
     for place, cells in records(source):
         if isinstance(cells, str):
             faults.append((place, cells))
@@ -51,10 +51,6 @@ def _gap(row: dict[str, str], first: dict[str, str], line: int) -> str:
     if row["line"] != str(line):
         return f"line {plain(row['line'])} of the log stands where its line {line} should: a record is missing"
     return ""
-
-
-def _unsure(place: int, texts: list[str]) -> Faults:
-    return [(place, fault) for text in texts for fault in _led(text)]
 
 
 def _led(text: str) -> list[str]:

@@ -1,15 +1,18 @@
 """A table's file as text, what a person adds to it, and what becomes of it."""
 
+import csv
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ledger.exports.cell_text import is_formula
 from ledger.importing.cell_values import split
+from ledger.log.source import MAX_LINE_BYTES
 
 Faults = list[tuple[int, str]]
 """What keeps a table from being imported: lines of the file, from 1, each with the reason."""
-
 
 _BARE = "a carriage return stands within the header: where lines end in nothing else, make each end in a newline"
 
@@ -84,3 +87,25 @@ class TableKind(NamedTuple):
     columns: str
     recognises: Callable[[Sequence[str]], bool]
     read: Callable[[TableFile, ImportOptions], Imported | Faults]
+
+
+def records(source: TableFile) -> Iterator[tuple[int, list[str] | str]]:
+    """Yield the records below the header, each with the line that it begins at, or what is wrong with it as a text.
+
+    They are CSV as `export` writes it: a cell may hold line ends. What is no CSV ends the records.
+    """
+    csv.field_size_limit(4 * MAX_LINE_BYTES)
+    reader = csv.reader(io.StringIO(source.text, newline=""), strict=True)
+    width, begins = len(source.columns), 1
+    try:
+        for cells in reader:
+            if begins > source.header:
+                yield begins, cells if len(cells) == width else f"{len(cells)} fields where the header has {width}"
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        yield begins, f"no CSV: {error}"
+
+
+def is_led(text: str) -> bool:
+    """Tell whether a text begins with an apostrophe that may be the export's own, against formulas."""
+    return text.startswith("'") and is_formula(text[1:])

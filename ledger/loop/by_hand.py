@@ -1,5 +1,6 @@
 """Log by hand: a run, a decision, a marker, the end, with every refusal that a log deserves (protocols.md 7)."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +13,13 @@ from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Run
 from ledger.session.files import Session
 from ledger.session.history import History, secondary_names
-from ledger.session.writer import Pen, check_open, writing
+from ledger.session.writer import Pen, writing
 from ledger.telling import snapshots
 
 SHORT = 7
 """Hex digits of a commit in a log."""
+
+_HASH = re.compile(r"[0-9a-f]+")
 
 
 class Appended(NamedTuple):
@@ -40,7 +43,7 @@ def log_run(session: Session, outcome: RunOutcome, now_ms: int, *, force: bool =
     with writing(session.log, dry=dry) as pen:
         policy = policy_of(pen.state)
         policy.check_by_hand()
-        check_open(pen.state)
+        policy.check_open(pen.state)
         if pen.state.current().metric_name in outcome.metrics:
             raise LedgerError(f"{pen.state.current().metric_name} is the primary metric: --metric states it")
         missing = missing_metrics(secondary_names(pen.history), outcome)
@@ -58,7 +61,7 @@ def _kept(session: Session, outcome: RunOutcome) -> RunOutcome:
 
     _check_checks(session)
     head = outcome.commit or (Git(session.workdir).head() if shutil.which("git") else None) or ""
-    return outcome._replace(commit=head[:SHORT] if _is_hash(head) else head)
+    return outcome._replace(commit=head[:SHORT] if _HASH.fullmatch(head) else head)
 
 
 def _check_checks(session: Session) -> None:
@@ -69,10 +72,6 @@ def _check_checks(session: Session) -> None:
         raise LedgerError(f"no keep after failed checks: {failed}; log it as checks_failed, or measure again")
 
 
-def _is_hash(text: str) -> bool:
-    return len(text) > SHORT and all(char in "0123456789abcdef" for char in text)
-
-
 def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *, dry: bool = False) -> Appended:
     """Append a decision about a run.
 
@@ -81,8 +80,9 @@ def decide(session: Session, run: int, action: str, reason: str, now_ms: int, *,
     if action in KEPT:
         _check_checks(session)
     with writing(session.log, dry=dry) as pen:
-        made = policy_of(pen.state).decision(run, action, reason, now_ms)
-        check_open(pen.state)
+        policy = policy_of(pen.state)
+        made = policy.decision(run, action, reason, now_ms)
+        policy.check_open(pen.state)
         return _append(session, pen, [made], dry=dry)
 
 
@@ -112,9 +112,9 @@ def mark(
 def cancel(session: Session, now_ms: int, *, dry: bool = False) -> Appended:
     """Append what ends the session for the user's sake; nothing is deleted or reverted."""
     with writing(session.log, dry=dry) as pen:
-        state = pen.state
-        check_open(state)
-        return _append(session, pen, [policy_of(state).cancel(state, now_ms)], dry=dry)
+        policy = policy_of(pen.state)
+        policy.check_open(pen.state)
+        return _append(session, pen, [policy.cancel(pen.state, now_ms)], dry=dry)
 
 
 def _append(session: Session, pen: Pen, made: Sequence[Record], *, dry: bool) -> Appended:

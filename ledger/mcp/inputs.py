@@ -23,11 +23,8 @@ class Input(NamedTuple):
 
 def text(about: str, *choices: str) -> dict[str, Any]:
     """Describe a text, or one of several words."""
-    return {"type": "string", "enum": list(choices), "description": about} if choices else _text(about)
-
-
-def _text(about: str) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS, "description": about}
+    bounds = {"enum": list(choices)} if choices else {"minLength": 1, "maxLength": MOST_CHARACTERS}
+    return {"type": "string", **bounds, "description": about}
 
 
 def whole(about: str, least: int = 0, most: int = 2**31) -> dict[str, Any]:

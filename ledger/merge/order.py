@@ -7,7 +7,7 @@ from ledger.merge.fork import Fork, Sides
 from ledger.merge.number_text import bare
 from ledger.merge.regions import Part, moments, regions
 from ledger.merge.shared_records import Shared
-from ledger.merge.side import HEADER, RUN
+from ledger.merge.side import HEADER, RUN, Line
 
 Pair = tuple[Part | None, Part | None]
 """Parts of log 0 and log 1 that are one, or one part alone."""
@@ -44,22 +44,18 @@ def _all_of(log: int, sides: Sides, fork: Fork, both: Shared) -> list[Position]:
     return [Position(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
 
 
+def _records(sides: Sides, pair: Pair) -> list[Line]:
+    parts = zip(sides, pair, strict=True)
+    return [side.lines[index] for side, part in parts if part is not None for index in part.lines]
+
+
 def _has_run(sides: Sides, pair: Pair) -> bool:
-    return any(
-        sides[log].lines[index].kind == RUN for log, part in enumerate(pair) if part is not None for index in part.lines
-    )
+    return any(line.kind == RUN for line in _records(sides, pair))
 
 
 def _header(sides: Sides, pair: Pair) -> bytes:
     """Give the header that holds at the end of a part."""
-    found = [
-        bare(sides[log].lines[index].data)
-        for log, part in enumerate(pair)
-        if part is not None
-        for index in part.lines
-        if sides[log].lines[index].kind == HEADER
-    ]
-    return found[-1]
+    return [bare(line.data) for line in _records(sides, pair) if line.kind == HEADER][-1]
 
 
 def _lines(sides: Sides, pair: Pair, both: Shared) -> Iterator[Position]:

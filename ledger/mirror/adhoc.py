@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ledger.base.errors import LedgerError
 from ledger.mirror import store
@@ -21,18 +21,10 @@ _MOST_BYTES = 1 << 28
 _MOST_HELD = 3 << 28
 """Bytes, about, of the rows of a typed statement that are held together; a million runs take less."""
 
-_READING_PRAGMAS = frozenset(
-    (
-        "table_info",
-        "table_xinfo",
-        "table_list",
-        "index_list",
-        "index_info",
-        "index_xinfo",
-        "database_list",
-        "function_list",
-    )
-)
+_READING_PRAGMAS = frozenset((
+    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list",
+    "function_list",
+))  # fmt: skip
 
 
 def select(raw: Raw, sql: str, seconds: float = 0) -> tuple[tuple[str, ...], Rows]:
@@ -133,12 +125,11 @@ def _told(rows: Rows, left: float) -> Rows:
         yield row
 
 
-def _refusal_there(error: Any, verb: str) -> LedgerError | Exception:
+def _refusal_there(error: Any, verb: str) -> BaseException:
     """Say why a server would not; that the connection is lost is said elsewhere."""
     state = error.sqlstate or ""
     if state == _STOPPED:
         return LedgerError(TOO_LONG)
     if not state or state.startswith(("08", "57")):
-        return error if isinstance(error, Exception) else LedgerError(str(error))
-    reason = error.diag.message_primary or "no reason was given"
-    return LedgerError(f"the database {verb} the statement: {reason}")
+        return cast("Exception", error)
+    return LedgerError(f"the database {verb} the statement: {error.diag.message_primary or 'no reason was given'}")

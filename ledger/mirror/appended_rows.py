@@ -1,10 +1,9 @@
 """A session's rows of the views that only grow, from a line on: what an export that adds to an earlier one reads."""
 
-from typing import Any
-
 from ledger.dialects import by_name as protocol
 from ledger.dialects import names
 from ledger.mirror import schema
+from ledger.mirror.adhoc import readable
 from ledger.mirror.postgres import Server
 from ledger.mirror.queries import Rows, exact_text
 from ledger.mirror.raw import Raw
@@ -34,7 +33,7 @@ def rows_from(raw: Raw, view: str, session: int, first: int) -> Rows:
     if view == "metrics":
         return raw.cursor().execute(f"{select} WHERE v.run_id BETWEEN ? AND ? ORDER BY n.name, v.run_id", (start, end))
     key = {"events": "e.id", "lines": "l.id"}[view]
-    return map(_readable, raw.cursor().execute(f"{select} WHERE {key} BETWEEN ? AND ? ORDER BY {key}", (start, end)))
+    return readable(raw.cursor().execute(f"{select} WHERE {key} BETWEEN ? AND ? ORDER BY {key}", (start, end)))
 
 
 def _select(raw: Raw, view: View, scope: str = "") -> str:
@@ -55,7 +54,3 @@ def _runs(raw: Raw, session: int, first: int) -> Rows:
     )
     for *shown, metric, residue, name in rows:
         yield *shown, None if residue is None else exact_text(metric, residue), name
-
-
-def _readable(row: tuple[Any, ...]) -> list[Any]:
-    return [value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value for value in row]

@@ -35,13 +35,9 @@ def _engine(path: Path, mode: str, begin: str, *, query_only: bool = False) -> E
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(
-            uri,
-            uri=True,
-            isolation_level=None,
-            timeout=BUSY_SECONDS,
-            check_same_thread=False,
+            uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False,
             cached_statements=_STATEMENTS,
-        )
+        )  # fmt: skip
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -24000")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -60,9 +56,8 @@ def explain(error: Exception, place: Location) -> LedgerError:
     """Turn a database's failure into a sentence about the mirror."""
     if not isinstance(place, Path):
         return postgres.explain(error, place)
-    path = place
     reason = str(getattr(error, "orig", None) or error)
-    name = f"the mirror {show_path(path)}"
+    name = f"the mirror {show_path(place)}"
     if "locked" in reason or "busy" in reason:
         return LedgerError(f"{name} is locked: another command has been writing for {BUSY_SECONDS} s; try again")
     if "readonly" in reason:

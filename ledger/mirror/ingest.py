@@ -16,7 +16,7 @@ from ledger.mirror.row_writer import RowWriter, writing
 from ledger.mirror.store import StoredSession
 from ledger.reading import accepted
 from ledger.reading.reader import MOST_ALIKE, TORN, Reader
-from ledger.reading.whole_log import Undecided
+from ledger.reading.whole_log import Undecided, judged
 
 _TORN_TAIL = "L115"
 
@@ -103,7 +103,7 @@ class Ingestion:
         """Write the session's row when its other rows are stored, and say what came of the log."""
         reader, session, before = self._reader, self._session, self._before
         if self.failed:
-            return self._refused(session.lines)
+            return self._refused()
         if session.size + self._tail == 0 and self._pending:
             return self._outcome("waiting", pending=self._pending, reason="its only line is unfinished")
         runs = store.update(
@@ -122,20 +122,20 @@ class Ingestion:
         reviewed = self._review(new=status == "new")
         unaccepted = store.count_errors(self._raw, session.id)[1] if self._errors else 0
         if unaccepted and not self._quarantine:
-            return self._refused(session.lines)
+            return self._refused()
         if status == "grown" and session.size + self._tail == before:
             status = "updated" if reviewed else "unchanged"
         lines, quarantined = session.lines + bool(self._tail), unaccepted > 0
         return self._outcome(status, lines=lines, runs=runs, pending=self._pending, quarantined=quarantined)
 
-    def _refused(self, lines: int) -> SyncOutcome:
+    def _refused(self) -> SyncOutcome:
         """Refuse the log for its errors; those that a person accepted are none."""
         if self._errors and self._file.path is not None:
             self._found = accepted.mark(self._file.path, self._found)
         reason = "it has errors; see ledger check, or use --quarantine to mirror it anyway"
         if not any(found.is_error for found in self._found):
             reason = "its mirrored lines have errors already; use --quarantine to mirror it further"
-        return self._outcome("refused", lines=lines, reason=reason)
+        return self._outcome("refused", lines=self._session.lines, reason=reason)
 
     def _review(self, *, new: bool) -> bool:
         """Take what people decided about the log, and tell whether that is news."""
@@ -145,8 +145,7 @@ class Ingestion:
         return False
 
     def _outcome(self, status: str, **values: Any) -> SyncOutcome:
-        found = sorted(self._found, key=lambda d: (d.source is None, d.line, d.column))
-        return SyncOutcome(self._session.file, status, diagnostics=tuple(found))._replace(**values)
+        return SyncOutcome(self._session.file, status, diagnostics=tuple(judged(None, self._found)), **values)
 
     @property
     def failed(self) -> bool:

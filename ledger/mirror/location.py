@@ -13,7 +13,6 @@ from ledger.base.paths import show_path
 Location = Path | URL
 """A file, or the address of a database on a server."""
 
-_FILE_PREFIXES = ("sqlite:///", "sqlite+pysqlite:///")
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
 _SHOWN_PARAMETERS = ("host", "port")
 
@@ -26,16 +25,12 @@ def mirror_location(option: str | None) -> Location:
     named = option or os.environ.get("LEDGER_DB")
     if not named:
         return user_data_path("ledger") / "mirror.db"
-    for prefix in _FILE_PREFIXES:
-        if named.startswith(prefix):
-            named = named.removeprefix(prefix)
-            break
-    else:
-        if "://" in named:
-            return _address(named)
-    if not named or named == ":memory:":
+    file = named.removeprefix("sqlite:///").removeprefix("sqlite+pysqlite:///")
+    if file == named and "://" in named:
+        return _address(named)
+    if file in ("", ":memory:"):
         raise LedgerError("the mirror must be a file: give --db a path")
-    return Path(named).expanduser().absolute()
+    return Path(file).expanduser().absolute()
 
 
 def _address(named: str) -> URL:

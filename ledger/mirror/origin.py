@@ -17,6 +17,8 @@ _USUAL_PORTS = frozenset((None, "", "22", "80", "443", "9418"))
 _FETCHED = re.compile(r"^([^\t\n]+)\t(.*) \(fetch\)(?: \[[^]\n]*])?$", re.MULTILINE)
 """A remote and its address, as git lists them; what a partial clone leaves out stands behind."""
 _GIT_SECONDS = 10
+_OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
+"""What would have git look at another repository than the log's."""
 
 
 @cache
@@ -37,9 +39,7 @@ def origin_of(log: Path) -> str | None:
 @cache
 def _remote(top: Path) -> str | None:
     """Find a repository's remote, `origin` before any other."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")} | {"LC_ALL": "C"}
-    for name in ("GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
-        env.pop(name, None)
+    env = {name: value for name, value in os.environ.items() if not name.startswith(_OF_OTHERS)} | {"LC_ALL": "C"}
     try:
         done = subprocess.run(
             ["git", "-C", top, "remote", "-v"], env=env, capture_output=True, timeout=_GIT_SECONDS, check=True

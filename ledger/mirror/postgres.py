@@ -177,12 +177,18 @@ def _adapted(connection: "psycopg.Connection[Any]") -> Server:
 
 
 def engine(address: URL, *, reading: bool) -> Engine:
-    """Make an engine on a server's database. A reader's statements are one read-only transaction with one snapshot."""
-    _driver()
+    """Make an engine on a server's database. A reader's statements are one read-only transaction with one snapshot.
+
+    Raises LedgerError if psycopg is not installed, or does not find its library.
+    """
+    try:
+        import psycopg
+    except ImportError:
+        raise LedgerError(
+            "a mirror on a PostgreSQL server needs its extra: pip install 'autoresearch-ledger[postgres]'"
+        ) from None
 
     def connect() -> "psycopg.Connection[Any]":
-        import psycopg
-
         told: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "ledger"}
         told |= {name: value if isinstance(value, str) else ",".join(value) for name, value in address.query.items()}
         told |= address.translate_connect_args(username="user", database="dbname")
@@ -211,16 +217,6 @@ def engine(address: URL, *, reading: bool) -> Engine:
     return made
 
 
-def _driver() -> None:
-    """Raise LedgerError if psycopg is not installed."""
-    try:
-        import psycopg  # noqa: F401 - only to know that it is there, and finds its library
-    except ImportError:
-        raise LedgerError(
-            "a mirror on a PostgreSQL server needs its extra: pip install 'autoresearch-ledger[postgres]'"
-        ) from None
-
-
 def failures() -> tuple[type[Exception], ...]:
     """Give what the driver raises, if it is there at all."""
     psycopg = sys.modules.get("psycopg")
@@ -244,6 +240,11 @@ _TURNED_AWAY = {
 }
 """What is told of a connection that did not come to be, which has no code."""
 
+_LOST_SIGNS = (
+    "closed the connection unexpectedly", "connection is lost", "connection is closed", "socket closed",
+    "already in progress",  # said when a statement was under way, and is to be rolled back
+    "terminat", "EOF detected",
+)  # fmt: skip
 _LOST = "the server of {name} ended the connection; what was not finished left no trace; try again"
 
 
@@ -251,33 +252,15 @@ def explain(error: Exception, address: URL) -> LedgerError:
     """Turn the driver's failure into a sentence about the mirror, without a password."""
     cause: Any = getattr(error, "orig", None) or error
     name, state = f"the mirror {show(address)}", getattr(cause, "sqlstate", None) or ""
-    reason = _first_line(str(cause))
+    # What came before the last reason says which server was tried.
+    line = next(iter(str(cause).strip().splitlines()), "no reason was given")
+    reason = line.rsplit(" failed: ", 1)[-1].removeprefix("FATAL:").removeprefix("ERROR:").strip()
     for beginning, sentence in _REASONS.items():
         if state.startswith(beginning):
             return LedgerError(sentence.format(name=name, reason=reason))
-    if state.startswith(("08", "57P")) or (not state and _is_lost(cause)):
+    if state.startswith(("08", "57P")) or (not state and any(words in str(cause) for words in _LOST_SIGNS)):
         return LedgerError(_LOST.format(name=name))
     if not state:
         how = next((how for words, how in _TURNED_AWAY.items() if words in reason), "cannot be reached")
         return LedgerError(f"{name} {how}: {reason}")
     return LedgerError(f"{name} failed: {reason}")
-
-
-def _is_lost(cause: Exception) -> bool:
-    text = str(cause)
-    lost = (
-        "closed the connection unexpectedly",
-        "connection is lost",
-        "connection is closed",
-        "socket closed",
-        "already in progress",  # said when a statement was under way, and is to be rolled back
-        "terminat",
-        "EOF detected",
-    )
-    return any(words in text for words in lost)
-
-
-def _first_line(text: str) -> str:
-    """Take the last reason of the first line: what came before says which server was tried."""
-    line = text.strip().splitlines()[0] if text.strip() else "no reason was given"
-    return line.rsplit(" failed: ", 1)[-1].removeprefix("FATAL:").removeprefix("ERROR:").strip()

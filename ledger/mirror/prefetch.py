@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
-from ledger.dialects.base import Dialect
 from ledger.fold.segment import Segment
 from ledger.fold.state import Result, State
 from ledger.log.events import Event
@@ -73,10 +72,13 @@ def prefetch(path: Path, dialect: str | None) -> Prefetched | None:
         return None
     try:
         reader, undecided = open_reader(file, dialect)
-        if reader.dialect is not None and _stands_alone(reader.dialect) and file.size <= _MOST_BYTES:
+        known = reader.dialect
+        alone = known is not None and known.run_json is None and not known.folding.decides_later
+        if alone and file.size <= _MOST_BYTES:
             read = []
             for step, digest in read_blocks(file, reader, 0, 0):
-                read.append((_kept(step), digest))
+                kept = [(event, StateKept(state.segment, {})) for event, state in step.events]
+                read.append((step._replace(events=kept), digest))
                 if len(reader.diagnostics) > MOST_FOUND:
                     break
             else:
@@ -88,11 +90,3 @@ def prefetch(path: Path, dialect: str | None) -> Prefetched | None:
         raise
     file.close()
     return None
-
-
-def _stands_alone(dialect: Dialect) -> bool:
-    return dialect.run_json is None and not dialect.folding.decides_later
-
-
-def _kept(step: ReadBlock) -> ReadBlock:
-    return step._replace(events=[(event, StateKept(state.segment, {})) for event, state in step.events])

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from heapq import merge
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from ledger.mirror.store import StoredSession
 from ledger.mirror.sync_one import first_difference
 
 _LINE = 2**schema.LINE_BITS - 1
+_IS_UNREAD = "SELECT 1 FROM unread WHERE id = ?"
 
 
 class Proof(NamedTuple):
@@ -100,15 +102,9 @@ def _first_wrong_value(raw: Raw, session: StoredSession, size: int) -> int | Non
                     if (decode(data).value if value is None else value) != expected[1]:
                         return line
                     expected = next(rebuilt, None)
-                elif not _accounted(raw, session.id, line):
+                elif not raw.execute(_IS_UNREAD, (schema.first_id(session.id, line),)).fetchone():
                     return line
     return expected[0] if expected is not None else None
-
-
-def _accounted(raw: Raw, session_id: int, line: int) -> bool:
-    """Tell whether a line without a record is known to be unreadable or blank."""
-    known = raw.execute("SELECT 1 FROM unread WHERE id = ?", (schema.first_id(session_id, line),)).fetchone()
-    return known is not None
 
 
 def rebuild(raw: Raw, session: StoredSession, dialect: Dialect) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -122,41 +118,25 @@ def rebuild(raw: Raw, session: StoredSession, dialect: Dialect) -> Iterator[tupl
         ),
         key=lambda row: row[0],
     )
-    runs = raw.cursor().execute("SELECT * FROM run WHERE id >= ? AND id < ? ORDER BY id", (first, end))
-    events = raw.cursor().execute("SELECT * FROM event WHERE id >= ? AND id < ? ORDER BY id", (first, end))
-    values, run, event = next(metrics, None), next(runs, None), next(events, None)
-    while run is not None or event is not None:
-        if event is None or (run is not None and run[0] < event[0]):
-            assert run is not None
+
+    def runs() -> Iterator[tuple[Any, Event | Run]]:
+        values = next(metrics, None)
+        for row in raw.cursor().execute("SELECT * FROM run WHERE id >= ? AND id < ? ORDER BY id", (first, end)):
             mine: dict[str, float] = {}
-            if values is not None and values[0] == run[0]:
+            if values is not None and values[0] == row[0]:
                 mine = {name: value for _, name, value in values[1]}
                 values = next(metrics, None)
-            yield run[0] & _LINE, dialect.record(_run(run, mine), run[1])
-            run = next(runs, None)
-        else:
-            yield event[0] & _LINE, dialect.record(_event(event, dialect), event[1])
-            event = next(events, None)
+            yield row, _run(row, mine)
+
+    rows = raw.cursor().execute("SELECT * FROM event WHERE id >= ? AND id < ? ORDER BY id", (first, end))
+    events = ((row, _event(row, dialect)) for row in rows)
+    for (row_id, segment, *_), event in merge(events, runs(), key=lambda one: one[0][0]):
+        yield row_id & _LINE, dialect.record(event, segment)
 
 
 def _run(row: tuple[Any, ...], metrics: dict[str, float]) -> Run:
-    (
-        row_id,
-        segment,
-        start,
-        length,
-        run,
-        status,
-        metric,
-        _,
-        commit,
-        description,
-        at_ms,
-        confidence,
-        asi,
-        extras,
-        shape,
-    ) = row
+    row_id, segment, start, length, run, status, metric, _, commit, description, at_ms, *more = row
+    confidence, asi, extras, shape = more
     return Run(
         Place(row_id & _LINE, start, length), run, status, metric, commit, description, at_ms, None,
         segment if shape & Shape.SEGMENT else None, confidence, metrics, asi, extras, shape,

@@ -77,16 +77,11 @@ def derived(raw: Raw, session: StoredSession, size: int) -> Iterator[tuple[sqlit
         )
         apart.execute(f"INSERT INTO session VALUES ({','.join('?' * len(blank))})", blank)
         Ingestion(apart, file, reader, blank, quarantine=True, store_blocks=False).go("rebuilt", undecided)
-        _review(raw, session, apart)
+        side_rows.keep(apart, session.id, side_rows.stored(raw, session.id))
+        with suppress(LedgerError):  # of side files that cannot be read nothing is derived
+            side_rows.derive(apart, session.id, session.file, raw)
         yield apart, store.every(apart)[0]
     engine.dispose()
-
-
-def _review(raw: Raw, session: StoredSession, apart: sqlite3.Connection) -> None:
-    """Derive what the mirrored side files say; nothing, if that cannot be read."""
-    side_rows.keep(apart, session.id, side_rows.stored(raw, session.id))
-    with suppress(LedgerError):
-        side_rows.derive(apart, session.id, session.file, raw)
 
 
 def _private() -> sqlite3.Connection:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 from ledger.base.numbers import is_number, residue
 from ledger.fold.state import State
@@ -18,6 +18,7 @@ from ledger.mirror.raw import Raw, written_for
 from ledger.mirror.statistics import SEGMENT_STATS
 from ledger.mirror.writer_thread import WriterThread, statement_batches, writer_thread
 
+_TABLES = ("block", "run", "run_metric", "event", "unread", "diagnostic")
 _FLUSH_ROWS = 4000
 _HEADERS = 4096
 """Headers in one statement, of seven values each."""
@@ -36,12 +37,8 @@ _DERIVE = (
 )
 
 
-class _Span(NamedTuple):
-    """Name segments of a session, the first to the last, whose statistics are to be derived."""
-
-    session: int
-    first: int
-    last: int
+_Span = tuple[int, int, int]
+"""A session and its segments, the first to the last, whose statistics are to be derived."""
 
 
 class RowWriter:
@@ -54,14 +51,7 @@ class RowWriter:
         self._thread = thread
         self._derivation = written_for(connection, _DERIVE)
         self._server = connection if isinstance(connection, Server) else None
-        self._rows: dict[str, list[tuple[Any, ...]]] = {
-            "block": [],
-            "run": [],
-            "run_metric": [],
-            "event": [],
-            "unread": [],
-            "diagnostic": [],
-        }
+        self._rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _TABLES}
         self._taken = 0  # rows since the last flush: those that fill no statement stay, and must not bring the next
         if self._server:
             self._server.keep_names()
@@ -160,7 +150,7 @@ class RowWriter:
     def _span(self, last: int) -> tuple[_Span, bool]:
         """Give the segments of the session that are to be derived, and tell whether some were before."""
         first = self._derive_from or 0
-        return _Span(self._session, first, last), self._underived is None or first < self._underived
+        return (self._session, first, last), self._underived is None or first < self._underived
 
     def _derive(self, span: _Span, stale: bool) -> None:
         if stale:
@@ -181,25 +171,10 @@ class RowWriter:
             left_out = (residue(metric[0]),)
             metric, numbers = (float(metric[0]),), (int_or_double(numbers[0]),)
             confidence = (None if confidence[0] is None else float(confidence[0]),)
-        self._rows["run"].extend(
-            zip(
-                ids,
-                repeat(ordinal),
-                runs.offset,
-                runs.size,
-                numbers,
-                runs.status,
-                metric,
-                left_out,
-                runs.commit,
-                runs.description,
-                runs.at_ms,
-                confidence,
-                runs.asi,
-                runs.extras,
-                runs.shape,
-            )
-        )  # ids end the zip: the repeats have no end
+        self._rows["run"] += zip(  # ids end it: the repeats have no end
+            ids, repeat(ordinal), runs.offset, runs.size, numbers, runs.status, metric, left_out, runs.commit,
+            runs.description, runs.at_ms, confidence, runs.asi, runs.extras, runs.shape,
+        )  # fmt: skip
         names = self._names
         if not names.keys() >= set().union(*filter(None, runs.metrics)):
             self._learn(dict.fromkeys(name for values in runs.metrics for name in values or () if name not in names))
@@ -230,7 +205,9 @@ class RowWriter:
         elif isinstance(event, Lifecycle):
             row = (event.kind, None, None, event.at_ms, None)
         else:
-            row = (event.kind, event.state, _run_of(event), event.at_ms, event.time_unit)
+            number: Any = event.detail.get("run")
+            number = int_or_double(number) if type(number) is int else None
+            row = (event.kind, event.state, number, event.at_ms, event.time_unit)
         ordinal = state.segment.ordinal if state.segment else 0
         line, offset, size = event.place
         self._rows["event"].append((self._base + line, ordinal, offset, size, *row, dump(event.detail)))
@@ -246,11 +223,6 @@ class RowWriter:
 def int_or_double(value: int) -> Any:
     """Give an integer as SQLite can take it: past 64 bits the nearest double."""
     return value if value in INT64 else float(value)
-
-
-def _run_of(event: Other) -> Any:
-    value = event.detail.get("run")
-    return int_or_double(value) if type(value) is int else None
 
 
 @contextmanager

@@ -42,9 +42,7 @@ session = Table(
     Column("size", BigInteger, nullable=False),  # bytes of terminated lines
     Column("sha256", _TEXT, nullable=False),  # of those bytes
     Column("lines", BigInteger, nullable=False),
-    Column(
-        "tail_size", BigInteger, nullable=False
-    ),  # bytes of an unterminated last line that is mirrored provisionally
+    Column("tail_size", BigInteger, nullable=False),  # of an unterminated last line, mirrored provisionally
     Column("pending_bytes", BigInteger, nullable=False),  # bytes of a torn tail that is held back
     Column("state", _TEXT, nullable=False),  # last marker, status of a history, or `none`
     Column("fold", _TEXT, nullable=False),  # the fold's state after the terminated lines, as JSON

@@ -105,16 +105,9 @@ def _keys(raw: Raw, session_id: int, blocks: Raw) -> Iterator[tuple[int, Key]]:
         if source is not None:
             digest = hash_of(run_json or b"", line)
         elif start is None:  # it is about the log as a whole
-            digest = whole = whole or _hash(blocks, session_id)
+            digest = whole = whole or store.sha256(blocks, session_id)
         else:
             if not begin <= start < begin + len(data):
                 begin, data = blocks.execute(block_at, (session_id, start)).fetchone() or (start, b"")
             digest = hashlib.sha256(data[start - begin :].partition(b"\n")[0]).hexdigest()
         yield row, Key(code, source, digest)
-
-
-def _hash(blocks: Raw, session_id: int) -> str:
-    digest = hashlib.sha256()
-    for data in store.stored(blocks, session_id):
-        digest.update(data)
-    return digest.hexdigest()

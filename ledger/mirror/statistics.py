@@ -1,6 +1,6 @@
 """What a segment's runs amount to, in plain SQL (protocols.md 5, 6): the selects that the views are made of.
 
-`[[word arguments]]` is what databases say differently; see wording.
+`[[word arguments]]` is what databases say differently; see sql_variants.
 
 `SEGMENT_STATS` costs a sort of all runs, so `sync` materialises it for the segments it touched. Streaks need no sort,
 and are counted when they are asked for.

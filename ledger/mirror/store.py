@@ -4,8 +4,10 @@ import hashlib
 import os
 import re
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -47,7 +49,10 @@ class StoredSession(NamedTuple):
     @property
     def file(self) -> Path:
         """The log's file on its machine, also where the bytes of its path are not UTF-8."""
-        return _file(self.path if self.host is None else self.path.removeprefix(f"{self.host}:"))
+        text = self.path if self.host is None else self.path.removeprefix(f"{self.host}:")
+        if "\\x" not in text or os.path.lexists(text):
+            return Path(text)
+        return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode())))
 
     @property
     def foreign(self) -> bool:
@@ -57,7 +62,13 @@ class StoredSession(NamedTuple):
     @property
     def missing(self) -> bool:
         """Whether the log's file is gone; one that may not be looked at is not, nor is one on another machine."""
-        return not self.foreign and _missing(self.file)
+        if self.foreign:
+            return False
+        try:
+            self.file.stat()
+        except OSError as error:
+            return isinstance(error, FileNotFoundError | NotADirectoryError)
+        return False
 
     @property
     def away(self) -> bool:
@@ -65,24 +76,9 @@ class StoredSession(NamedTuple):
         return self.foreign or self.missing
 
 
-def _file(text: str) -> Path:
-    path = Path(text)
-    if "\\x" not in text or os.path.lexists(path):
-        return path
-    return Path(os.fsdecode(_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode())))
-
-
-def _missing(file: Path) -> bool:
-    try:
-        file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
-
-
 _SELECTED = ", ".join(StoredSession._fields)
+_GIVEN = ", ".join(StoredSession._fields[1:])
+_MARKS = ",".join("?" * len(StoredSession._fields[1:]))
 
 
 def path_text(path: Path) -> str:
@@ -98,8 +94,11 @@ def readable(text: str) -> str:
 def find(connection: Raw, path: Path) -> StoredSession | None:
     """Find the session of a log's canonical path, on this machine where the mirror has those of several."""
     where, values = _here(connection, [path_text(path)])
-    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE {where}", values).fetchone()
-    return None if row is None else StoredSession(*row)
+    return next(_select(connection, f"WHERE {where}", values), None)
+
+
+def _select(connection: Raw, clause: str, values: Sequence[Any] = ()) -> Iterator[StoredSession]:
+    return starmap(StoredSession, connection.execute(f"SELECT {_SELECTED} FROM session {clause}", values).fetchall())
 
 
 def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
@@ -113,8 +112,7 @@ def _here(connection: Raw, texts: Sequence[str]) -> tuple[str, list[str]]:
 
 def read(connection: Raw, session_id: int) -> StoredSession | None:
     """Read a session's row."""
-    row = connection.execute(f"SELECT {_SELECTED} FROM session WHERE id = ?", (session_id,)).fetchone()
-    return None if row is None else StoredSession(*row)
+    return next(_select(connection, "WHERE id = ?", (session_id,)), None)
 
 
 def claim(connection: Raw, session_id: int) -> StoredSession | None:
@@ -127,10 +125,7 @@ def claim(connection: Raw, session_id: int) -> StoredSession | None:
 def clones(connection: Raw, path: Path) -> list[StoredSession]:
     """List the sessions that may be this log in other clones of its repository."""
     origin = origin_of(path) if isinstance(connection, Server) else None
-    if origin is None:
-        return []
-    rows = connection.execute(f"SELECT {_SELECTED} FROM session WHERE origin = ? ORDER BY lines DESC, id", (origin,))
-    return [StoredSession(*row) for row in rows]
+    return [] if origin is None else [*_select(connection, "WHERE origin = ? ORDER BY lines DESC, id", (origin,))]
 
 
 def lock(connection: Raw, path: Path) -> None:
@@ -153,7 +148,7 @@ def placed(connection: Raw, path: Path, session_id: int | None = None) -> dict[s
 
 def every(connection: Raw) -> list[StoredSession]:
     """List all sessions by path."""
-    return [StoredSession(*row) for row in connection.execute(f"SELECT {_SELECTED} FROM session ORDER BY path")]
+    return [*_select(connection, "ORDER BY path")]
 
 
 def paths(connection: Raw) -> set[str]:
@@ -206,8 +201,7 @@ def add(connection: Raw, path: Path) -> StoredSession:
     """Make the row of a new session and return it."""
     place = placed(connection, path)
     digest = hashlib.sha256(place["path"].encode()).hexdigest()
-    names, marks = ", ".join(StoredSession._fields[1:]), ",".join("?" * len(StoredSession._fields[1:]))
-    sql = f"INSERT INTO session ({names}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING RETURNING id"
+    sql = f"INSERT INTO session ({_GIVEN}) VALUES ({_MARKS}) ON CONFLICT (key) DO NOTHING RETURNING id"
     made = (blank(0, digest[:length], **place) for length in range(_KEY_LENGTH, 65))
     tried = ((session, connection.execute(sql, session[1:]).fetchone()) for session in made)
     return next(session._replace(id=row[0]) for session, row in tried if row is not None)
@@ -217,8 +211,7 @@ def add_all(connection: sqlite3.Connection, paths: Sequence[Path]) -> list[Store
     """Make the rows of new sessions in a file and return them; None if one of them is there, or needs a longer key."""
     texts = [path_text(path) for path in paths]
     made = [blank(0, hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH], text) for text in texts]
-    names, marks = ", ".join(StoredSession._fields[1:]), ",".join("?" * len(StoredSession._fields[1:]))
-    sql = f"INSERT INTO session ({names}) VALUES {','.join([f'({marks})'] * len(made))} ON CONFLICT DO NOTHING"
+    sql = f"INSERT INTO session ({_GIVEN}) VALUES {','.join([f'({_MARKS})'] * len(made))} ON CONFLICT DO NOTHING"
     cursor = connection.execute(sql, [value for session in made for value in session[1:]])
     if cursor.rowcount < len(made) or cursor.lastrowid is None:
         return None
@@ -234,11 +227,6 @@ def update(connection: Raw, session: StoredSession) -> int:
     assignments = ", ".join(f"{name} = ?" for name in StoredSession._fields[1:])
     sql = f"UPDATE session SET {assignments} WHERE id = ? RETURNING ({_RUNS}session.id)"
     return int(connection.execute(sql, (*session[1:], session.id)).fetchone()[0])
-
-
-def mark_gone(connection: Raw, session: StoredSession) -> None:
-    """Note that a session's file is gone, unless the session has a new path by now."""
-    connection.execute("UPDATE session SET gone = ? WHERE id = ? AND path = ?", (True, session.id, session.path))
 
 
 def remove(connection: Raw, session_id: int) -> None:
@@ -272,11 +260,22 @@ def count_errors(connection: Raw, session_id: int) -> tuple[int, int]:
     return int(errors), int(left)
 
 
-def stored(connection: Raw, session_id: int, start: int = 0) -> Iterator[bytes]:
-    """Yield a session's bytes, block by block, from the first block that begins at or after `start`."""
-    sql = written_for(connection, "SELECT [[bytes data]] FROM block WHERE session = ? AND start >= ? ORDER BY start")
-    for row in connection.cursor().execute(sql, (session_id, start)):
+def stored(connection: Raw, session_id: int) -> Iterator[bytes]:
+    """Yield a session's bytes, block by block."""
+    sql = written_for(connection, "SELECT [[bytes data]] FROM block WHERE session = ? ORDER BY start")
+    for row in connection.cursor().execute(sql, (session_id,)):
         yield row[0]
+
+
+def sha256(connection: Raw, session_id: int, size: int = sys.maxsize) -> str:
+    """Hash a session's bytes, or the first `size` of them."""
+    digest = hashlib.sha256()
+    for data in stored(connection, session_id):
+        digest.update(data[:size])
+        size -= len(data)
+        if size <= 0:
+            break
+    return digest.hexdigest()
 
 
 def spool(connection: Raw, session: StoredSession) -> IO[bytes]:

@@ -66,17 +66,16 @@ def _groups(paths: Sequence[Path], known: set[str], dialect: str | None, most: i
     for path in paths:
         text = store.path_text(path)
         prefetched = None if text in known else prefetch(path, dialect)
-        sound = prefetched is not None and prefetched.sound
-        if prefetched is not None and sound:
-            size, found = size + prefetched.file.size, found + len(prefetched.reader.diagnostics)
-        if group and (not sound or size > most or found > MOST_FOUND or len(group) == _MOST_LOGS):
+        sound = prefetched if prefetched and prefetched.sound else None
+        more, told = (sound.file.size, len(sound.reader.diagnostics)) if sound else (0, 0)
+        full = size + more > most or found + told > MOST_FOUND or len(group) == _MOST_LOGS
+        if group and (full or not sound):
             yield group
             group, size, found = [], 0, 0
-            if prefetched is not None and sound:
-                size, found = prefetched.file.size, len(prefetched.reader.diagnostics)
         if not sound:
             yield [(path, prefetched)]
             continue
+        size, found = size + more, found + told
         known.add(text)
         group.append((path, prefetched))
     if group:

@@ -1,6 +1,7 @@
 """Bring a log into the mirror: strict, one transaction a log, reading only what was appended."""
 
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +63,8 @@ def mark_gone(connection: Connection) -> list[StoredSession]:
     gone = [session for session in store.lost(raw) if not session.gone]
     for session in gone:
         with connection.begin():
-            store.mark_gone(raw, session)
+            # unless the session has a new path by now
+            raw.execute("UPDATE session SET gone = ? WHERE id = ? AND path = ?", (True, session.id, session.path))
     return gone
 
 
@@ -85,8 +87,8 @@ def _holds(raw: Raw, known: StoredSession, path: Path, file: LogFile, dialect: s
 
 def _as_it_was(raw: Raw, known: StoredSession, path: Path, status: str) -> SyncOutcome:
     """Report a session whose rows stay as they are."""
-    lines = known.lines + bool(known.tail_size)
     quarantined = known.quarantined and store.count_errors(raw, known.id)[1] > 0
+    lines = known.lines + bool(known.tail_size)
     return SyncOutcome(path, status, lines, store.count_runs(raw, known.id), 0, quarantined)
 
 
@@ -123,7 +125,9 @@ def _sync(
 def _append(raw: Raw, path: Path, file: LogFile, known: StoredSession, options: _Options) -> SyncOutcome:
     """Take what was appended to a log, if the part that the mirror has is unchanged."""
     if file.size < known.size or file.skip(known.size).hex() != known.sha256:
-        return SyncOutcome(path, "refused", reason=_first_difference(raw, known, path))
+        line = first_difference(store.stored(raw, known.id), path)
+        reason = f"its mirrored lines were rewritten: line {line} differs; use --replace to take the new content"
+        return SyncOutcome(path, "refused", reason=reason)
     differs = _differs(known, path)
     if differs and known.run_json is not None:
         reason = "its run.json was changed since it was mirrored; use --replace to take it"
@@ -182,28 +186,18 @@ def _moved(raw: Raw, path: Path, file: LogFile, lost: Sequence[StoredSession]) -
     return None
 
 
-def _first_difference(raw: Raw, known: StoredSession, path: Path) -> str:
-    line = first_difference(store.stored(raw, known.id), path)
-    return f"its mirrored lines were rewritten: line {line} differs; use --replace to take the new content"
-
-
 def first_difference(stored: Iterable[bytes], path: Path) -> int | None:
     """Find the first line in which a file differs from stored bytes that should be its beginning; None if none does."""
     line = 1
     with open_log(path) as file:
-        there = (part for block in file.blocks() for part in _lines(block.data))
-        for mine in (part for data in stored for part in _lines(data)):
+        there = (part for block in file.blocks() for part in BytesIO(block.data))
+        for mine in (part for data in stored for part in BytesIO(data)):
             theirs = next(there, b"")
             unfinished = not mine.endswith(b"\n")
             if mine != theirs and not (unfinished and theirs.startswith(mine)):
                 return line
             line += 1
     return None
-
-
-def _lines(data: bytes) -> list[bytes]:
-    parts = data.split(b"\n")
-    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _load(

@@ -10,10 +10,9 @@ from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, 
 
 
 class View(NamedTuple):
-    """Declare a view: its columns in order, whether each is `flags` (booleans) or hidden, and its select.
+    """Declare a view: its columns in order, those of them that are `flags` (booleans), and its select.
 
-    `sort` is the default order, which may name the column that `order` adds; `table` names columns that a narrow table
-    drops first.
+    `sort` is the default order, which may name the column that `order` adds.
     """
 
     name: str

@@ -115,15 +115,8 @@ class WriterThread:
 class _CopyThread(WriterThread):
     """A thread to a server, which takes rows by COPY."""
 
-    def __init__(self, server: Server) -> None:
-        super().__init__(server)
-        self._server = server
-
     def _full(self, table: str, rows: list[tuple[Any, ...]]) -> int:
         return _BLOCKS if table == "block" else max(len(rows), _COPIED)
-
-    def _run(self, sql: str, values: Sequence[Any]) -> None:
-        self._server.execute(sql, values)
 
     def _ready(self, table: str, rows: list[tuple[Any, ...]]) -> tuple[str, Any]:
         from ledger.mirror.postgres_copy import written
@@ -133,7 +126,8 @@ class _CopyThread(WriterThread):
     def _insert(self, statement: str, data: Any) -> None:
         from ledger.mirror.postgres_copy import copy
 
-        copy(self._server, statement, data)
+        assert isinstance(self._connection, Server)
+        copy(self._connection, statement, data)
 
 
 @contextmanager

@@ -94,11 +94,8 @@ def _judge(before: Text, after: Text, lineage: Lineage) -> FixedLog:
 
 def _unread(text: Text) -> set[int]:
     """Give the lines that may hold records which cannot be read."""
-    return {one.line for one in text.diagnostics if one.is_error and _hides(one.code)}
-
-
-def _hides(code: str) -> bool:
-    return code.startswith("L") and code not in _HIDES_NOTHING
+    errors = (one for one in text.diagnostics if one.is_error and one.code.startswith("L"))
+    return {one.line for one in errors if one.code not in _HIDES_NOTHING}
 
 
 def _was_hidden(one: Diagnostic, lineage: Lineage, cleared: set[int]) -> bool:

@@ -1,6 +1,8 @@
 """Fixer of git conflict markers: both sides in the order of their times, or one of them."""
 
+import heapq
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from ledger.base.numbers import is_number
@@ -87,24 +89,16 @@ def _by_time(ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
     A line without a time goes right after the one before it on its side.
     """
     shared = set(ours)
-    sides = [_timed(ours), _timed([line for line in theirs if line not in shared])]
-    merged: list[bytes] = []
-    places = [0, 0]
-    while any(place < len(side) for place, side in zip(places, sides, strict=True)):
-        open_sides = [which for which in (0, 1) if places[which] < len(sides[which])]
-        which = min(open_sides, key=lambda side: sides[side][places[side]][0])
-        merged.append(sides[which][places[which]][1])
-        places[which] += 1
-    return merged
+    sides = (_timed(ours), _timed([line for line in theirs if line not in shared]))
+    return [line for _, line in heapq.merge(*sides, key=itemgetter(0))]
 
 
-def _timed(lines: list[bytes]) -> list[tuple[int, bytes]]:
+def _timed(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
     """Pair lines with times that never go back, so that merging keeps each side's order."""
-    latest, timed = 0, []
+    latest = 0
     for line in lines:
         latest = max(latest, _time(line) or 0)
-        timed.append((latest, line))
-    return timed
+        yield latest, line
 
 
 def _time(line: bytes) -> int | None:

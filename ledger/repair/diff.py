@@ -1,5 +1,6 @@
 """A fix as a unified diff: exactly the lines that its edits touch, with two around them."""
 
+import io
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -98,5 +99,4 @@ def _between(text: Text, first: int, last: int) -> list[bytes]:
 
 
 def _split(data: bytes) -> list[bytes]:
-    parts = data.split(b"\n")
-    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+    return io.BytesIO(data).readlines()

@@ -1,6 +1,7 @@
 """What a fixer is: which findings it puts right, and by what edits of the log's bytes."""
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from ledger.log.diagnostics import Applicability, Diagnostic, Edit, Fix
@@ -59,8 +60,5 @@ def proposed(found: Diagnostic | tuple[Diagnostic, ...], how: Applicability, wor
 
 
 def by_line(found: list[Diagnostic]) -> Iterator[tuple[int, list[Diagnostic]]]:
-    """Group findings by their line."""
-    lines: dict[int, list[Diagnostic]] = {}
-    for one in found:
-        lines.setdefault(one.line, []).append(one)
-    yield from lines.items()
+    """Group findings, which are in line order, by their line."""
+    return ((line, list(group)) for line, group in groupby(found, lambda one: one.line))

@@ -5,8 +5,7 @@ from ledger.repair import (  # noqa: F401, I001 - order
     line_fixers,
     whitespace_fixers,
     value_fixers,
-    number_fixers,
-    header_fixer,
+    whole_log_fixers,
 )
 from ledger.repair.fixer import CODES, FIXERS, Fixer
 

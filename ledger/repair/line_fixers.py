@@ -62,12 +62,9 @@ def cut_torn_start(text: Text, found: list[Diagnostic], options: Options) -> Ite
         if whole:
             data = b"".join(part + b"\n" for part in whole)
             torn = len(text.line(one.line)) - sum(map(len, whole))
-            words = f"cut off the {torn:,} bytes of a torn record, and keep the {_records(whole)} behind it"
+            records = "record" if len(whole) == 1 else f"{len(whole)} records"
+            words = f"cut off the {torn:,} bytes of a torn record, and keep the {records} behind it"
             yield proposed(one, UNSAFE, words, Edit(start, text.end(one.line), data))
-
-
-def _records(parts: list[bytes]) -> str:
-    return "record" if len(parts) == 1 else f"{len(parts)} records"
 
 
 @fixer("L105")

@@ -4,13 +4,11 @@ import io
 from bisect import bisect_right
 from contextlib import closing
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from ledger.base.errors import LedgerError
-from ledger.fold.state import State
-from ledger.log.diagnostics import Diagnostic
-from ledger.log.events import Event
 from ledger.log.jsontext import decode
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.reading.whole_log import events, open_reader
@@ -29,9 +27,22 @@ class Text:
         self.data = data
         self.run_json = run_json
         self._asked = dialect
-        self._events: list[tuple[Event, int | None]] = []
-        self.state = State()  # what the log amounts to
-        self.dialect, self.diagnostics = self._judge()
+        with closing(LogFile(None, io.BytesIO(data), len(data))) as file:
+            reader, undecided = open_reader(file, dialect, run_json)
+            reader.most = MOST_FOUND
+            state = reader.state
+            self.events = [
+                (event, state.segment.ordinal if state.segment else None)  # where it stands; None ahead of any segment
+                for event in events(file, reader)
+            ]
+            reader.finish(undecided)
+        if reader.unlisted:
+            raise LedgerError(
+                f"the log has more than {MOST_FOUND:,} findings of one code, too many to deal with at once"
+            )
+        self.state = reader.state  # what the log amounts to
+        self.dialect = reader.dialect.name if reader.dialect else None
+        self.diagnostics = sorted(reader.diagnostics, key=lambda one: (one.source is None, one.line, one.column))
 
     @classmethod
     def read(cls, path: Path, dialect: str | None = None) -> "Text":
@@ -45,34 +56,10 @@ class Text:
         """Give the log with other bytes, read as the same protocol was asked for, beside the same run.json."""
         return Text(data, self._asked, self.run_json)
 
-    def _judge(self) -> tuple[str | None, list[Diagnostic]]:
-        with closing(LogFile(None, io.BytesIO(self.data), len(self.data))) as file:
-            reader, undecided = open_reader(file, self._asked, self.run_json)
-            reader.most = MOST_FOUND
-            for event in events(file, reader):
-                self._events.append((event, reader.state.segment.ordinal if reader.state.segment else None))
-            reader.finish(undecided)
-        if reader.unlisted:
-            raise LedgerError(
-                f"the log has more than {MOST_FOUND:,} findings of one code, too many to deal with at once"
-            )
-        self.state = reader.state
-        found = sorted(reader.diagnostics, key=lambda d: (d.source is None, d.line, d.column))
-        return reader.dialect.name if reader.dialect else None, found
-
-    @property
-    def events(self) -> list[tuple[Event, int | None]]:
-        """What was read, each event with the segment that it stands in; None ahead of the first."""
-        return self._events
-
     @cached_property
     def starts(self) -> list[int]:
         """Where each line begins, and at last where the log ends."""
-        starts, here = [0], self.data.find(b"\n") + 1
-        while here:
-            starts.append(here)
-            here = self.data.find(b"\n", here) + 1
-        return starts if starts[-1] == len(self.data) else [*starts, len(self.data)]
+        return [0, *accumulate(map(len, io.BytesIO(self.data)))]
 
     @property
     def lines(self) -> int:

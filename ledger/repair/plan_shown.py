@@ -58,8 +58,6 @@ def context_lines(item: Item, text: Text, around: int = 8) -> Iterator[str]:
 
 def visible(text: str) -> str:
     """Write what cannot be seen as an escape, since that is often just what a fix is about."""
-    return text if text.isprintable() else "".join(map(_visible, text))
-
-
-def _visible(char: str) -> str:
-    return char if char.isprintable() else char.encode("unicode_escape").decode()
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

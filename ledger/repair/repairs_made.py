@@ -46,15 +46,15 @@ def note_repair(log: Path, before: bytes, after: bytes, items: Sequence[Item]) -
         }
         for item in items
     ]
-    _note(log, "repair", before, after, {"backup": backup_of(log, before).name, "items": done})
+    _note(log, "repair", before, after, backup=backup_of(log, before).name, items=done)
 
 
 def note_undo(log: Path, before: bytes, after: bytes) -> None:
     """Write down that a repair is about to be taken back."""
-    _note(log, "undo", before, after, {})
+    _note(log, "undo", before, after)
 
 
-def _note(log: Path, action: str, before: bytes, after: bytes, more: dict[str, Any]) -> None:
+def _note(log: Path, action: str, before: bytes, after: bytes, **more: Any) -> None:
     record = {
         "action": action, "at": iso(now_ms()), "by": whoami(), "before": sha256(before), "after": sha256(after),
         "before_size": len(before), "after_size": len(after), **more,
@@ -64,14 +64,14 @@ def _note(log: Path, action: str, before: bytes, after: bytes, more: dict[str, A
 
 def last_repair(log: Path, data: bytes) -> Repair:
     """Find the repair that made a log what it is. Raises LedgerError if there is none, or it was written to since."""
-    path, digest, any_repair = side_file(log, "repairs"), sha256(data), False
+    digest, file, any_repair = sha256(data), side_file(log, "repairs"), False
     found: Repair | None = None
-    for number, record in records(path, read_small(path) or b""):
+    for number, record in records(file, read_small(file) or b""):
         if record.get("action") != "repair":
             continue
         texts = [record.get(key) for key in ("before", "after", "backup")]
         if not all(isinstance(text, str) and text for text in texts) or Path(str(texts[2])).name != texts[2]:
-            raise LedgerError(f"{show_path(path)}:{number} is no record of a repair; mend or remove the line")
+            raise LedgerError(f"{show_path(file)}:{number} is no record of a repair; mend or remove the line")
         any_repair = True
         if record["after"] == digest:
             found = Repair(record["before"], digest, log.with_name(record["backup"]))

@@ -1,7 +1,7 @@
 """A log read for a page: its fold, its runs as columns, and what else its records say that a reader wants to see."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,19 +44,13 @@ class Findings:
             self.counts[one.severity] += one.accepted is None
             kept = self._kept[one.is_error]
             if len(kept) < SHOWN_FINDINGS:
-                kept.append(_with_reason(one))
+                reason = "" if one.accepted is None else f" (accepted: {one.accepted})"
+                kept.append(one._replace(message=f"{one.message}{reason}"))
         found.clear()
 
     def shown(self) -> list[Diagnostic]:
         """List those kept in the order of their lines."""
-        found = self._kept[True] + self._kept[False]
-        return sorted(found, key=lambda one: (one.source is None, one.line, one.column))
-
-
-def _with_reason(found: Diagnostic) -> Diagnostic:
-    if found.accepted is None:
-        return found
-    return found._replace(message=f"{found.message} (accepted: {found.accepted})")
+        return judged(None, self._kept[True] + self._kept[False])
 
 
 class Account(NamedTuple):
@@ -108,7 +102,9 @@ def read(
     reader.finish(undecided)
     file.check_unchanged()
     _take_findings(account, judge, reader)
-    _decide(account)
+    if reader.state.folding.decides_later:  # each result has the status that its decisions left it with
+        results = reader.state.results
+        account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
     target: Any = (reader.state.replay.config or {}).get("target")
     if is_number(target):
         account.targets[0] = target
@@ -131,7 +127,10 @@ def _note(account: Account, event: Event) -> None:
         account.starts.setdefault(segment.ordinal if segment else 0, len(account.columns))
         account.columns.add(event)
     elif isinstance(event, Header) and segment is not None:
-        _take_target(account, segment.ordinal, event.detail)
+        account.targets.pop(segment.ordinal, None)  # of a header that this one replaces
+        target: Any = event.detail.get("target")
+        if is_number(target):
+            account.targets[segment.ordinal] = target
     elif isinstance(event, Decision):
         reason = _text(event.detail.get("reason"))
         if event.action == "stop":
@@ -142,22 +141,8 @@ def _note(account: Account, event: Event) -> None:
         account.ending[:] = [f"{event.kind}: {_text(event.detail.get('reason', event.detail.get('note')))}"]
 
 
-def _take_target(account: Account, ordinal: int, detail: Mapping[str, Any]) -> None:
-    account.targets.pop(ordinal, None)  # of a header that this one replaces
-    target: Any = detail.get("target")
-    if is_number(target):
-        account.targets[ordinal] = target
-
-
 def _text(value: object) -> str:
     return plain(value) if isinstance(value, str) else ""
-
-
-def _decide(account: Account) -> None:
-    """Give each result that is decided on later the status that its decisions left it with."""
-    if account.state.folding.decides_later:
-        results = account.state.results
-        account.columns.status[:] = [LETTERS[results[number].status] for number in account.columns.run]
 
 
 def verdict_on(account: Account, path: Path | None, now_ms: int) -> Verdict:

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import text
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
@@ -19,7 +19,6 @@ from ledger.report.courses import Course, Metric, courses
 from ledger.report.data import log_name
 from ledger.report.tables import Cell, table
 from ledger.telling.figures import NOTHING, short
-from ledger.telling.findings import counted
 
 NAME_WIDTH = 60
 

@@ -4,13 +4,13 @@ Positive is better. Each segment starts again at its own baseline; runs count th
 metric, hours from the first of these runs. Only where the best changes, and at the end, is there a point.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ledger.base.times import parse_iso
+from ledger.fold.segment import percent
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
@@ -105,8 +105,11 @@ def _leg(rows: Iterable[tuple[Any, ...]], segment: _Segment, clock: _Clock, gain
         if clock.start_ms is None:
             clock.hours(at)
         last = at
-        value = None if best is None else _improvement(best, segment)
-        if value is None or (leg.percent and value == leg.percent[-1]):
+        change = None if best is None else percent(best, segment.baseline)
+        if change is None:
+            continue
+        value = change if segment.metric[2] == "higher" else 0.0 - change
+        if leg.percent and value == leg.percent[-1]:
             continue
         _put(leg, clock.run, clock.hours(at), value)
         if value > before:
@@ -117,16 +120,7 @@ def _leg(rows: Iterable[tuple[Any, ...]], segment: _Segment, clock: _Clock, gain
     return leg
 
 
-def _put(leg: Leg, run: int, hours: float | None, percent: float) -> None:
+def _put(leg: Leg, run: int, hours: float | None, value: float) -> None:
     leg.runs.append(run)
     leg.hours.append(hours)
-    leg.percent.append(percent)
-
-
-def _improvement(best: float, segment: _Segment) -> float | None:
-    base = segment.baseline
-    if not base:
-        return None
-    change = (best - base) / abs(base) * 100
-    change = change if segment.metric[2] == "higher" else 0.0 - change
-    return change if math.isfinite(change) else None
+    leg.percent.append(value)

@@ -18,7 +18,7 @@ from ledger.report.packing import CHUNK_RUNS, ROOM, size_of
 from ledger.report.run_columns import LETTERS
 from ledger.report.segment_spans import SegmentSpan, figures, shown, spans
 from ledger.report.tables import decisions, tables
-from ledger.session.layouts import project_folder
+from ledger.session.files import project_folder
 
 TITLE_WIDTH = 120
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledger.base.numbers import better, text
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.base.times import iso
 from ledger.fold.confidence import LIKELY, MARGINAL, word
 from ledger.fold.segment import Segment
@@ -13,7 +13,6 @@ from ledger.log.diagnostics import Severity
 from ledger.report.account import Account
 from ledger.report.segment_spans import SegmentSpan
 from ledger.telling.figures import NOTHING, counted_by, goal, measure, short
-from ledger.telling.findings import counted
 
 _VERDICTS = {
     "continue": ("The loop may go on", "good"),
@@ -82,32 +81,18 @@ def _facts(account: Account, span: SegmentSpan) -> Iterator[tuple[str, str]]:
     if len(account.starts) > 1:
         yield "Segment", f"{segment.ordinal}, the last of {len(account.starts):,} with runs"
     yield "Failed in a row", f"{segment.streak.current:,} now, {segment.streak.longest:,} at most"
-    if span.target is not None:
-        yield "Target", _target(span)
+    if (target := span.target) is not None:
+        met = segment.best is not None and segment.direction and not better(target, segment.best, segment.direction)
+        yield "Target", f"{text(target)}, {'met' if met else 'not met'}"
     yield "State", "stopped by a decision" if account.state.stopped else account.state.status
     if segment.first_ms is not None and segment.last_ms is not None:
-        yield "Active (UTC)", _period(_minute(segment.first_ms), _minute(segment.last_ms))
+        first, last = _minute(segment.first_ms), _minute(segment.last_ms)
+        yield "Active (UTC)", f"{first} to {last.removeprefix(first[:11])}"  # the day once where it is one
     yield "Log", f"{log.dialect or 'no known protocol'}, {counted(log.records, 'record')}"
-    yield "Findings", _counts(account) or "none"
-
-
-def _target(span: SegmentSpan) -> str:
-    segment, target = span.segment, span.target
-    assert target is not None
-    met = segment.best is not None and segment.direction and not better(target, segment.best, segment.direction)
-    return f"{text(target)}, {'met' if met else 'not met'}"
-
-
-def _period(first: str, last: str) -> str:
-    """Write a period, the day once where it is one."""
-    return f"{first} to {last.removeprefix(first[:11])}"
+    counts = account.findings.counts
+    levels = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+    yield "Findings", ", ".join(counted(counts[one], one.value) for one in levels if counts[one]) or "none"
 
 
 def _minute(ms: int) -> str:
     return (iso(ms) or "")[:16].replace("T", " ")
-
-
-def _counts(account: Account) -> str:
-    counts = account.findings.counts
-    told = ((counts[level], level.value) for level in (Severity.ERROR, Severity.WARNING, Severity.INFO))
-    return ", ".join(counted(count, name) for count, name in told if count)

@@ -31,17 +31,16 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*map(ord, "<>&"), *_TURNING)}
 """What could end a script element, or would not show as itself to who reads the file."""
 
 
-def render(data: Mapping[str, Any], scripts: Sequence[str] = (), **more: Any) -> Iterator[bytes]:
+def render(data: Mapping[str, Any], scripts: Sequence[str] = (), live: str | None = None) -> Iterator[bytes]:
     """Yield the page of `data`, whose `kind` names its template: UTF-8, piece by piece.
 
-    A page that follows its log has further `scripts` and is told more: `live`, the address that it may ask for its data
-    again, which nothing else on it may be.
+    A page that follows its log has further `scripts`, and in `live` the address that it may ask for its data again.
     """
     kind = data["kind"]
     script, style = joined((*SCRIPTS.get(kind, ()), *scripts)), read_styles()
     text = environment().get_template(f"{kind}.html").render(
         data=data, script=Markup(script), style=Markup(style), hole=Markup(_HOLE),  # noqa: S704 - files of our own
-        policy=policy(script, style, live=more.get("live") is not None), **{"live": None, **more},
+        policy=policy(script, style, live=live is not None), live=live,
     )  # fmt: skip
     before, found, after = text.partition(_HOLE)
     yield before.encode("utf-8", "replace")

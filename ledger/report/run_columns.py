@@ -67,16 +67,7 @@ class Columns:
 
     def data(self, room: int = ROOM) -> dict[str, Any]:
         """Give the columns for the page's script; `cut` is what descriptions are cut to if `room` bytes are too few."""
-        made = self._data()
-        for width in _WIDTHS:
-            if size_of(made) <= room:
-                break
-            made["description"] = pack([cut(text, width) for text in self.description])
-            made["cut"] = width
-        return made
-
-    def _data(self) -> dict[str, Any]:
-        return {
+        made = {
             "count": len(self),
             "cut": None,
             "run": pack(self.run),
@@ -89,3 +80,9 @@ class Columns:
             "description": pack(self.description),
             "confidence": pack(self.confidence),
         }
+        for width in _WIDTHS:
+            if size_of(made) <= room:
+                break
+            made["description"] = pack([cut(text, width) for text in self.description])
+            made["cut"] = width
+        return made

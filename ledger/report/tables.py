@@ -26,7 +26,6 @@ Cell = str | dict[str, Any]
 
 def table(heads: Sequence[str], numeric: str, rows: Iterable[Sequence[Cell]], more: str = "") -> dict[str, Any]:
     """Make a table; `numeric` has an `n` for each column of numbers, `c` for code, `.` for text."""
-    assert len(heads) == len(numeric)
     kinds = {"n": "number", "c": "code", ".": "text"}
     columns = [{"label": head, "kind": kinds[kind]} for head, kind in zip(heads, numeric, strict=True)]
     return {"columns": columns, "rows": [list(row) for row in rows], "more": more}

@@ -1,14 +1,31 @@
-"""From a request to an answer: addresses are few and fixed, and no part of one is ever a path on the disk."""
+"""From a request to an answer: addresses are few and fixed, and no part of one is ever a path on the disk.
+
+Answered are pages of this server in a browser of this machine, and no other site's.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.log.jsontext import dump
-from ledger.serve.guard import ALWAYS, METHODS, NOTHING_RUNS, refusal
 from ledger.serve.pages import Page, Pages, make, policy_of
 from ledger.serve.site import GoneError, Shown, Site
+
+HOST = "127.0.0.1"
+_METHODS = ("GET", "HEAD")
+
+_ALWAYS = (
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+)
+"""The headers of every answer."""
+_NOTHING_RUNS = ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+"""The policy of what is no page."""
 
 _LOG = re.compile(r"log/([0-9a-f]{16})")
 
@@ -40,14 +57,14 @@ class App:
         """Answer a request."""
         answer = self._answer(environ)
         length = [] if answer.status.startswith("304") else [("Content-Length", str(sum(map(len, answer.pieces))))]
-        start_response(answer.status, [*answer.headers, *ALWAYS, *length])
+        start_response(answer.status, [*answer.headers, *_ALWAYS, *length])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else answer.pieces
 
     def _answer(self, environ: dict[str, Any]) -> Response:
-        if (refused := refusal(environ, self._port)) is not None:
+        if (refused := _refusal(environ, self._port)) is not None:
             status, reason = refused
-            allow = [("Allow", ", ".join(METHODS))] if status.startswith("405") else []
-            return Response(status, [_TEXT, NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
+            allow = [("Allow", ", ".join(_METHODS))] if status.startswith("405") else []
+            return Response(status, [_TEXT, _NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
         path = environ["PATH_INFO"]
         name, data = _named(path), path.endswith(".json")
         following = data and _FOLLOWS in environ
@@ -58,12 +75,14 @@ class App:
             if _holds(environ.get("HTTP_IF_NONE_MATCH", ""), shown.tag):
                 return Response("304 Not Modified", [_etag(shown.tag)], [])
             page = self._pages.get(name, shown.tag, lambda: make(shown.data(), shown.tag, f"/{name}.json"))
+            if data:
+                return Response("200 OK", [_JSON, _NOTHING_RUNS, _etag(page.tag)], [page.data])
+            return _page("200 OK", page, _etag(page.tag))
         except GoneError as error:
             return _told("200 OK" if following else "410 Gone", f"{error}.", data=data)
         except (LedgerError, OSError) as error:
             reason = str(error).replace("run the command again", "load the page again")
             return _told("200 OK" if following else "503 Service Unavailable", f"{reason}.", data=data)
-        return _page(page, data=data)
 
     def _shown(self, name: str) -> Shown | None:
         if name == "index":
@@ -74,26 +93,37 @@ class App:
         return self._site.log(found[1]) if found else None
 
 
+def _refusal(environ: Mapping[str, Any], port: int) -> tuple[str, str] | None:
+    """Say with which status and sentence a request is refused; None if it is not."""
+    names = (HOST, "localhost")  # any other name was made to point here (DNS rebinding)
+    known = (*(f"{name}:{port}" for name in names), *(names if port == 80 else ()))
+    if environ.get("HTTP_HOST", "").lower() not in known:
+        return "403 Forbidden", f"ledger serve answers at http://{HOST}:{port}/ only"
+    origin = environ.get("HTTP_ORIGIN")
+    if origin is not None and origin.lower().removeprefix("http://") not in known:
+        return "403 Forbidden", "ledger serve answers no other site's pages"
+    if environ.get("HTTP_SEC_FETCH_SITE", "none") not in ("none", "same-origin"):
+        return "403 Forbidden", "ledger serve answers no other site's pages; type its address to open it"
+    if environ["REQUEST_METHOD"] not in _METHODS:
+        return "405 Method Not Allowed", "ledger serve only shows: GET and HEAD are all it knows"
+    return None
+
+
 def _named(path: str) -> str:
     """Give the name of what an address stands for, its page and its data having the same."""
     return "index" if path == "/" else path[1:].removesuffix(".json") if path != "/index" else ""
 
 
-def _page(page: Page, *, data: bool) -> Response:
-    if data:
-        return Response("200 OK", [_JSON, NOTHING_RUNS, _etag(page.tag)], [page.data])
-    headers = [_HTML, ("Content-Security-Policy", policy_of(page.kind)), _etag(page.tag)]
-    return Response("200 OK", headers, [page.before, page.data, page.after])
+def _page(status: str, page: Page, *more: tuple[str, str]) -> Response:
+    headers = [_HTML, ("Content-Security-Policy", policy_of(page.kind)), *more]
+    return Response(status, headers, [page.before, page.data, page.after])
 
 
 def _told(status: str, reason: str, *, data: bool) -> Response:
     """Answer with a sentence, as a page or for the script of one."""
     if data:
-        return Response(status, [_JSON, NOTHING_RUNS], [dump({"error": reason}).encode("utf-8", "replace")])
-    made = make({"kind": "told", "title": status[4:], "text": reason}, "", None)
-    return Response(
-        status, [_HTML, ("Content-Security-Policy", policy_of("told"))], [made.before, made.data, made.after]
-    )
+        return Response(status, [_JSON, _NOTHING_RUNS], [dump({"error": reason}).encode("utf-8", "replace")])
+    return _page(status, make({"kind": "told", "title": status[4:], "text": reason}, "", None))
 
 
 def _etag(tag: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
+from ledger.base.text import counted
 from ledger.log.source import run_json_of
 from ledger.mirror import store
 from ledger.mirror.engine import open_reader
@@ -16,7 +17,6 @@ from ledger.mirror.raw import driver
 from ledger.mirror.store import StoredSession
 from ledger.reading.discovery import find_logs
 from ledger.serve.fingerprint import id_of, mirror_fingerprint
-from ledger.telling.findings import counted
 
 _PAUSE = 1.0
 """Seconds between two looks into a folder, however many ask; a folder that takes long is left alone for longer."""

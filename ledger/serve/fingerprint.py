@@ -10,7 +10,7 @@ from ledger.log.source import decisions_of, run_json_of
 from ledger.mirror.engine import open_reader
 from ledger.mirror.location import Location
 from ledger.mirror.raw import driver
-from ledger.session.layouts import project_folder
+from ledger.session.files import project_folder
 from ledger.session.settings import CONFIG, PLUGIN
 
 Fingerprint = tuple[int, ...]

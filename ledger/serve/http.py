@@ -11,9 +11,8 @@ from pathlib import Path
 from waitress.server import create_server
 
 from ledger.base.errors import LedgerError
-from ledger.serve.app import App
+from ledger.serve.app import HOST, App
 from ledger.serve.catalog import Catalog
-from ledger.serve.guard import HOST
 from ledger.serve.site import Site
 from ledger.serve.temporary_mirror import TemporaryMirror
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import text
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.report.data import log_name
 from ledger.serve.catalog import ServedLog
 from ledger.serve.standings import Standing
 from ledger.telling.figures import NOTHING, short
-from ledger.telling.findings import counted
 
 COLUMNS = (
     ("session", "Session", "name"), ("best", "Best", "number"), ("better", "Better by", "number"),
@@ -68,7 +67,7 @@ def _session(row: Row) -> dict[str, Any]:
             "best": _cell(_best(values), values.get("best")),
             "better": _percent(values.get("improvement_pct")),
             "confidence": _times(values.get("confidence")),
-            "kept": _cell(_kept(values), values.get("runs")),
+            "kept": _cell(f"{values['keep']:,} of {values['runs']:,}" if values else NOTHING, values.get("runs")),
             "failed": _cell(NOTHING if not values else f"{values['streak']:,}", values.get("streak")),
             "state": _cell(state, state),
             "last": _cell(_minute(values.get("last_at")), values.get("last_at")),
@@ -108,10 +107,6 @@ def _percent(value: float | None) -> Cell:
 
 def _times(value: float | None) -> Cell:
     return _cell(NOTHING if value is None else f"{short(value)}×", value)
-
-
-def _kept(values: dict[str, Any]) -> str:
-    return f"{values['keep']:,} of {values['runs']:,}" if values else NOTHING
 
 
 def _minute(at: str | None) -> str:

@@ -38,8 +38,7 @@ class Page(NamedTuple):
 def make(data: Mapping[str, Any], tag: str, live: str | None) -> Page:
     """Make the page of `data`; `live` is the address of its data."""
     kind = data["kind"]
-    told = {} if live is None else {"live": f"{live}#{tag}"}
-    before, *pieces, after = render(data, MORE[kind], **told)
+    before, *pieces, after = render(data, MORE[kind], live and f"{live}#{tag}")
     return Page(kind, tag, before, b"".join(pieces), after)
 
 

@@ -24,7 +24,8 @@ class Standing(NamedTuple):
 
 def standings(raw: Raw, paths: Sequence[str]) -> dict[str, Standing]:
     """Read how these sessions stand, by the text of their path; one that the mirror lacks is left out."""
-    view, held = by_name("sessions"), _held(raw, paths)
+    view, have = by_name("sessions"), {row[0] for row in raw.execute("SELECT path FROM session")}
+    held = [path for path in paths if path in have]
     if not held:
         return {}
     filters = Filters(sessions=tuple(held) if len(held) <= _FEW else ())
@@ -35,11 +36,6 @@ def standings(raw: Raw, paths: Sequence[str]) -> dict[str, Standing]:
         course = went.get((row["path"], (row["metric_name"], row["unit"], row["direction"])))
         found[row["path"]] = Standing(row, _drawing(course.legs[-1]) if course and course.legs else [])
     return {path: found[path] for path in held if path in found}
-
-
-def _held(raw: Raw, paths: Sequence[str]) -> list[str]:
-    have = {row[0] for row in raw.execute("SELECT path FROM session")}
-    return [path for path in paths if path in have]
 
 
 def _drawing(leg: Leg) -> list[list[float]]:

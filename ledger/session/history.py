@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import append, append_to
@@ -14,7 +14,7 @@ from ledger.fold.segment import Segment
 from ledger.fold.state import State, run_at
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Event, Run, Runs
-from ledger.log.jsontext import load
+from ledger.log.jsontext import decode, load
 from ledger.log.source import Block, LogFile, decisions_of, open_log, run_json_of
 from ledger.reading.reader import Reader
 from ledger.reading.whole_log import Log, Undecided, judged, open_reader
@@ -71,11 +71,17 @@ class History:
 
     def last(self) -> Run | None:
         """Give the log's last run; None where there is none."""
-        return next((runs[-1] for ordinal in sorted(self.chapters, reverse=True) if (runs := self.runs(ordinal))), None)
+        return next(latest(self), None)
 
     def line(self, run: Run) -> bytes:
         """Give the line of a run as it stands in the log, without its newline."""
         return bytes(self.content[run.place.offset : run.place.offset + run.place.size]).rstrip(b"\n")
+
+    def header(self) -> dict[str, Any] | None:
+        """Give the record that opened the current segment; None if there is none."""
+        line = self.state.current().line
+        value = decode(bytes(self.content).split(b"\n", line)[line - 1]).value if line else None
+        return value if isinstance(value, dict) else None
 
     def renew(self, *, thoroughly: bool = False) -> Self:
         """Take in what became of the file since, and give the history back.

@@ -11,10 +11,9 @@ from ledger.base.paths import show_path
 from ledger.base.times import iso
 from ledger.log.jsontext import WHITE, decode, dump
 from ledger.log.source import read_small
-from ledger.session.files import Session
-from ledger.session.side_names import STEER, STEER_LOCK
+from ledger.session.files import STEER, STEER_LOCK, Session
 
-USER, BEFORE, AFTER = "user", "before hook", "after hook"
+USER = "user"
 MOST_BYTES = 1 << 20
 """A longer text belongs into a file that the text names."""
 
@@ -47,15 +46,13 @@ def add(session: Session, source: str, text: str) -> None:
 
 def pending(session: Session) -> list[Message]:
     """List the queued texts, oldest first, and leave them there. A damaged line is given as it stands, not lost."""
-    data = read_small(session.side(STEER), 1 << 30) or b""
-    return [_note(line) for line in data.split(b"\n") if line.strip(WHITE)]
+    return list(map(_note, _lines(session)))
 
 
 def drop(session: Session, told: list[Message]) -> None:
     """Take texts that were told off the queue; what came since stays."""
     with locked(session.side(STEER_LOCK)):
-        path = session.side(STEER)
-        lines = [line for line in (read_small(path, 1 << 30) or b"").split(b"\n") if line.strip(WHITE)]
+        path, lines = session.side(STEER), _lines(session)
         for note in told:
             if lines and _note(lines[0]) == note:
                 lines.pop(0)
@@ -65,18 +62,8 @@ def drop(session: Session, told: list[Message]) -> None:
             raise _failed(session, error) from None
 
 
-def take(session: Session) -> list[Message]:
-    """List the queued texts, oldest first, and empty the queue: each text is taken once."""
-    path = session.side(STEER)
-    if not path.exists():
-        return []
-    with locked(session.side(STEER_LOCK)):
-        notes = pending(session)
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise _failed(session, error) from None
-        return notes
+def _lines(session: Session) -> list[bytes]:
+    return [line for line in (read_small(session.side(STEER), 1 << 30) or b"").split(b"\n") if line.strip(WHITE)]
 
 
 def _append(session: Session, line: bytes) -> None:

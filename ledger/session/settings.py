@@ -36,26 +36,18 @@ def find(folder: Path) -> Settings:
     return Settings(**{**matter, **_config_file(folder / CONFIG)}, notes=notes)
 
 
-class _Key(NamedTuple):
-    """Say what a setting's value must be."""
-
-    fits: Callable[[Any], bool]
-    what: str
+def _is_seconds(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and value > 0
 
 
-_COUNT = _Key(lambda value: type(value) is int and value >= 0, "a whole number, 0 for no limit")
-_TEXT = _Key(lambda value: isinstance(value, str) and bool(value), "a text")
-_FLAG = _Key(lambda value: isinstance(value, bool), "true or false")
-_SECONDS = _Key(
-    lambda value: type(value) in (int, float) and math.isfinite(value) and value > 0, "a positive number of seconds"
-)
-_KEYS = {
-    "max_iterations": _COUNT,
-    "working_dir": _TEXT,
-    "enabled": _FLAG,
-    "benchmark_timeout": _SECONDS,
-    "checks_timeout": _SECONDS,
+_KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "max_iterations": (lambda value: type(value) is int and value >= 0, "a whole number, 0 for no limit"),
+    "working_dir": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "enabled": (lambda value: isinstance(value, bool), "true or false"),
+    "benchmark_timeout": (_is_seconds, "a positive number of seconds"),
+    "checks_timeout": (_is_seconds, "a positive number of seconds"),
 }
+"""Whether a value fits, and what it must be."""
 _CONFIG_KEYS = {"maxIterations": "max_iterations", "workingDir": "working_dir"}
 
 
@@ -65,11 +57,11 @@ def _take(path: Path, stated: object, names: Mapping[str, str]) -> dict[str, Any
         raise LedgerError(f"cannot use {show_path(path)}: it must hold keys and values")
     taken = {}
     for name, field in names.items():
-        value, key = stated.get(name), _KEYS[field]
+        value, (fits, what) = stated.get(name), _KEYS[field]
         if value is None:
             continue
-        if not key.fits(value):
-            raise LedgerError(f"cannot use {show_path(path)}: {name} must be {key.what}")
+        if not fits(value):
+            raise LedgerError(f"cannot use {show_path(path)}: {name} must be {what}")
         taken[field] = value
     return taken
 

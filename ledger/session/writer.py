@@ -9,7 +9,7 @@ from ledger.base.errors import LedgerError
 from ledger.base.files import create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
-from ledger.dialects import by_name, encode, policy_of
+from ledger.dialects import by_name, encode
 from ledger.fold.state import State, run_at
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.log.events import Event, Run, Runs
@@ -47,7 +47,8 @@ class Pen:
         if dialect is None:
             raise LedgerError(f"{show_path(self.history.path)} speaks no known protocol")
         lines = [encode(record) for record in records]
-        runs = [run for event in self._judge(lines) if isinstance(event, Runs) for run in _runs(event)]
+        made = (event for event in self._judge(lines) if isinstance(event, Runs))
+        runs = [run_at(event, place) for event in made for place in range(len(event.run))]
         data = b"".join(lines)
         if before is not None:
             before(size, data)
@@ -67,10 +68,6 @@ class Pen:
             raise LedgerError(f"the log would not be sound: {wrong.code} {wrong.message}; nothing was written")
         self.warnings += [one for one in said if one.severity is Severity.WARNING]
         return found
-
-
-def _runs(runs: Runs) -> Iterator[Run]:
-    return (run_at(runs, place) for place in range(len(runs.run)))
 
 
 @contextmanager
@@ -99,13 +96,3 @@ def start(log: Path, dialect: str, records: Sequence[Record], run_json: bytes | 
         pen.append(*records)
         create(log, b"".join(map(encode, records)))
         return pen
-
-
-def concluded(state: State) -> str | None:
-    """Say how a session was concluded; None for one that goes on."""
-    return policy_of(state).concluded(state)
-
-
-def check_open(state: State) -> None:
-    """Raise LedgerError if the session is concluded: only an explicit restart goes on with it."""
-    policy_of(state).check_open(state)

@@ -2,14 +2,13 @@
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
+from ledger.base.text import counted
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run
 from ledger.fold.state import State
 from ledger.fold.verdict import WALL, Verdict
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.writer import check_open
-from ledger.telling.findings import counted
 
 
 def advice(history: History, session: Session, verdict: Verdict) -> str:
@@ -48,7 +47,7 @@ _REASONS = {
 def _concluded(state: State) -> str:
     """Say how the session was concluded, and the one way on that the writers leave open."""
     try:
-        check_open(state)
+        policy_of(state).check_open(state)
     except LedgerError as closed:
         said = str(closed)
         return f"Do not resume without being asked to: {said}."

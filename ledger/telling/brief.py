@@ -7,6 +7,7 @@ from typing import Any
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import is_number, text
 from ledger.base.paths import show_path
+from ledger.base.text import counted
 from ledger.base.times import iso
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run
@@ -20,8 +21,7 @@ from ledger.session.messages import Message
 from ledger.telling import earlier_runs
 from ledger.telling.advice import advice, prompt_name
 from ledger.telling.dashboard import segments_table
-from ledger.telling.figures import NOTHING, baseline, best, counted_by, counts, goal, measure, short
-from ledger.telling.findings import counted
+from ledger.telling.figures import NOTHING, baseline, best, goal, loop_state, measure, runs_of, short, target_of
 from ledger.telling.guidance import rules, streak_advice
 from ledger.telling.markdown_text import code, exact, fenced, inline, verbatim
 from ledger.telling.other_records import OtherRecords, other_records
@@ -85,25 +85,19 @@ def _facts(
     yield "best", inline(best(segment))
     if (confidence := segment.confidence) is not None:
         yield "confidence in the best", f"{short(confidence)}× ({word(confidence)})"
-    came_of = counted_by(counts(state))
-    yield "runs", f"{segment.runs:,} in segment {segment.ordinal}" + (f": {came_of}" if came_of else "")
+    yield "runs", runs_of(state)
     if undecided := [str(one.run.run) for one in earlier_runs.all_runs(history) if one.run.status == "measured"]:
         said = "decide each: `ledger decide RUN keep|discard --reason TEXT`"
         yield "undecided", f"run{'s' * (len(undecided) > 1)} {', '.join(undecided)}; {said}"
-    yield from _retained(history)
+    if (retained := policy_of(state).retained(state)) is not None:
+        held = NOTHING if retained.metric is None else text(retained.metric)
+        yield "retained", f"{held} at head {verbatim(retained.head) if retained.head else NOTHING}"
+    if (target := target_of(state)) is not None:
+        yield "target", target
     if verdict.verdict != "concluded":
         yield from _limits(session, history, noted, now_ms)
     yield "streak", f"{counted(verdict.streak, 'failed run')} in a row"
-    yield "state", "stopped by a decision" if state.stopped else state.status
-
-
-def _retained(history: History) -> Iterator[tuple[str, str]]:
-    state, policy = history.state, policy_of(history.state)
-    if (retained := policy.retained(state)) is not None:
-        held = NOTHING if retained.metric is None else text(retained.metric)
-        yield "retained", f"{held} at head {verbatim(retained.head) if retained.head else NOTHING}"
-    if (target := policy.target(state)) is not None:
-        yield "target", f"{text(target.value)}, {'met' if target.met else 'not met yet'}"
+    yield "state", loop_state(state)
 
 
 def _limits(session: Session, history: History, noted: OtherRecords, now_ms: int) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ledger.base.paths import show_path
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.base.times import iso
 from ledger.dialects.writing import next_run
 from ledger.fold.confidence import word
@@ -18,17 +18,17 @@ from ledger.telling.figures import (
     NOTHING,
     baseline,
     best,
-    counted_by,
-    counts,
     delta,
     goal,
     is_best,
+    loop_state,
     measure,
     metric,
+    runs_of,
     short,
+    verdict_of,
 )
-from ledger.telling.findings import counted
-from ledger.telling.markdown_text import inline
+from ledger.telling.markdown_text import inline, table
 from ledger.telling.other_records import OtherRecords
 
 LAST_RUNS = 20
@@ -58,11 +58,10 @@ def _facts(history: History, verdict: Verdict) -> Iterator[tuple[str, str]]:
     yield "best", inline(best(segment))
     if (confidence := segment.confidence) is not None:
         yield "confidence", f"{short(confidence)}× ({word(confidence)})"
-    came_of = counted_by(counts(state))
-    yield "runs", f"{segment.runs:,} in segment {segment.ordinal}" + (f": {came_of}" if came_of else "")
+    yield "runs", runs_of(state)
     yield "streak", f"{counted(segment.streak.current, 'failed run')} in a row"
-    yield "state", "stopped by a decision" if state.stopped else state.status
-    yield "verdict", verdict.verdict if history.log.ok else "stop: the log has errors"
+    yield "state", loop_state(state)
+    yield "verdict", verdict_of(history.log, verdict)
     yield "next run", str(next_run(state))
 
 
@@ -71,7 +70,7 @@ def _table(segment: Segment, runs: Sequence[Run]) -> str:
     head = ("run", "status", inline(segment.metric_name or "metric"), "delta", "confidence", "commit", "description")
     more = len(segment.statuses) - len(runs)
     rows = [_row(segment, run, run is best_of) for run in runs]
-    return _grid(head, rows) + (f"\n\n{counted(more, 'earlier run')} left out." if more > 0 else "")
+    return table(head, rows) + (f"\n\n{counted(more, 'earlier run')} left out." if more > 0 else "")
 
 
 def _row(segment: Segment, run: Run, is_the_best: bool) -> tuple[str, ...]:
@@ -96,9 +95,4 @@ def segments_table(segments: Sequence[Segment]) -> str:
         )
         for one in segments
     ]  # fmt: skip
-    return _grid(head, rows)
-
-
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table(head, rows)

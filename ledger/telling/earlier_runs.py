@@ -6,17 +6,15 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ledger.base.numbers import Number, better
-from ledger.base.text import cut, plain
+from ledger.base.text import counted, cut, plain
 from ledger.base.times import iso
 from ledger.fold.segment import FAILED, KEPT, Segment
 from ledger.log.events import Run
 from ledger.log.jsontext import dump
-from ledger.session.history import History
+from ledger.session.history import History, secondary_names
 from ledger.telling.figures import NOTHING, counted_by, delta, is_best, metric
-from ledger.telling.findings import counted
-from ledger.telling.markdown_text import code, exact, inline, verbatim
-from ledger.telling.other_records import OtherRecords
-from ledger.telling.run_details import asi_of, details
+from ledger.telling.markdown_text import code, exact, inline, table, verbatim
+from ledger.telling.other_records import OtherRecords, details
 
 WHOLE = 50
 """So many of the last runs are told without loss."""
@@ -48,7 +46,8 @@ def recent(told: Sequence[Told], noted: OtherRecords) -> str:
     lines = []
     for segment, group in groupby(told[-WHOLE:], key=lambda one: one.segment):
         items = [_whole(segment, one.run, noted) for one in group]
-        lines.append(f"{_name(segment)}:\n\n" + "\n".join(items))
+        name = f"Segment {segment.ordinal}, {inline(segment.metric_name or 'no metric')}"
+        lines.append(f"{name}:\n\n" + "\n".join(items))
     return "\n\n".join(lines)
 
 
@@ -93,10 +92,7 @@ def hints(told: Sequence[Told], noted: OtherRecords) -> str:
 
 def secondary(history: History) -> str:
     """Tell the current segment's secondary metrics at its baseline, its best and its last run, as a table."""
-    segment, runs = history.state.current(), history.runs()
-    names = list(segment.names)
-    if not names:
-        names = list(dict.fromkeys(name for run in runs for name in details(run).metrics))
+    segment, runs, names = history.state.current(), history.runs(), secondary_names(history)
     if not names or not runs:
         return ""
     first = next((run for run in runs if run.run == segment.baseline_run and run.metric == segment.baseline), None)
@@ -104,16 +100,11 @@ def secondary(history: History) -> str:
     columns = (("baseline", first), ("best", best), ("last", runs[-1]))
     held = [details(run).metrics if run else {} for _, run in columns]
     heads = [f"{what} (run {run.run})" if run else what for what, run in columns]
-    rows = [[inline(name), *(_value(metrics, name) for metrics in held)] for name in names]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (["metric", *heads], ["---"] * 4, *rows))
-
-
-def _value(metrics: Mapping[str, Any], name: str) -> str:
-    return inline(exact(metrics[name])) if name in metrics else NOTHING
-
-
-def _name(segment: Segment) -> str:
-    return f"Segment {segment.ordinal}, {inline(segment.metric_name or 'no metric')}"
+    rows = [
+        [inline(name), *(inline(exact(metrics[name])) if name in metrics else NOTHING for metrics in held)]
+        for name in names
+    ]
+    return table(["metric", *heads], rows)
 
 
 def _status(status: str) -> str:
@@ -191,7 +182,7 @@ def _description(run: Run) -> str:
 
 def _said(run: Run, noted: OtherRecords) -> dict[str, Any]:
     """Give what an agent noted about a run, why it was decided so, and that its guard failed."""
-    said = asi_of(run)
+    said = details(run).asi
     if reasons := [str(one["reason"]) for one in noted.decisions.get(run.run, ()) if one.get("reason")]:
         said = {**said, "reason": "; ".join(reasons)}
     if run.extras and '"guard":"fail"' in run.extras:

@@ -4,10 +4,12 @@ from collections import Counter
 
 from ledger.base.numbers import Number, text
 from ledger.base.text import plain
-from ledger.dialects import policy_of
+from ledger.dialects import of, policy_of
 from ledger.fold.segment import KEPT, Segment, percent
 from ledger.fold.state import State
+from ledger.fold.verdict import Verdict
 from ledger.log.events import Run
+from ledger.reading.whole_log import Log
 
 NOTHING = "—"
 
@@ -59,6 +61,29 @@ def best(segment: Segment) -> str:
     gain = segment.improvement_pct
     better = "" if gain is None else f", {short(abs(gain))}% {'worse' if gain < 0 else 'better'}" if gain else ""
     return f"{text(segment.best)} (run {segment.best_run}{better})"
+
+
+def runs_of(state: State) -> str:
+    """Write how many runs the current segment has, and what came of them."""
+    segment = state.current()
+    came_of = counted_by(counts(state))
+    return f"{segment.runs:,} in segment {segment.ordinal}" + (f": {came_of}" if came_of else "")
+
+
+def target_of(state: State) -> str | None:
+    """Write the target that a session states, and whether it is met; None where it states none."""
+    stated = of(state).target(state)
+    return None if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
+
+
+def loop_state(state: State) -> str:
+    """Write what the log's own records say of the loop."""
+    return "stopped by a decision" if state.stopped else state.status
+
+
+def verdict_of(log: Log, verdict: Verdict) -> str:
+    """Write a verdict, which says nothing where the log has errors."""
+    return verdict.verdict if log.ok else "stop: the log has errors"
 
 
 def is_best(segment: Segment, run: Run) -> bool:

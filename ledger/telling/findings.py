@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import orjson
 
 from ledger.base.paths import canonical, show_path
-from ledger.base.text import near, plain
-from ledger.log.diagnostics import Applicability, Diagnostic, Fix, Severity
+from ledger.base.text import counted, near, plain
+from ledger.log.diagnostics import Applicability, Diagnostic, Severity
 from ledger.log.source import STDIN
 from ledger.reading.whole_log import Log
 from ledger.rules import Rule
@@ -22,33 +22,22 @@ _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def diagnostics_text(logs: Sequence[Log], stream: TextIO) -> None:
     """Write `path:line:column: CODE message` for each finding, and a line that sums up; one more if some have fixes."""
     coloured = stream.isatty() and not os.environ.get("NO_COLOR")
-    for path, found in _findings(logs):
-        code = _coloured(found) if coloured else found.code
-        stream.write(f"{near(show_path(path))}:{found.line}:{found.column}: {code} {_said(found)}\n")
+    for log in logs:
+        stream.writelines(f"{line}\n" for line in lines_of(_path(log), log.diagnostics, coloured=coloured))
     stream.write(summary(logs) + "\n")
-    stream.write(_repairable(logs))
+    if fixes := [found.fix for _, found in _findings(logs) if found.fix is not None]:
+        safe_ones = sum(fix.applicability is Applicability.SAFE for fix in fixes)
+        stream.write(f"{counted(len(fixes), 'finding')} can be repaired, {safe_ones} safely; ledger repair shows how\n")
 
 
-def lines_of(path: Path | None, found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Give each finding of one log as a line of text."""
+def lines_of(path: Path | None, found: Sequence[Diagnostic], *, coloured: bool = False) -> Iterator[str]:
+    """Give each finding of one log as a line of text, the reason for which it is accepted behind it."""
     place = Path(STDIN) if path is None else path
     for one in found:
         where = place.with_name(one.source) if one.source else place
-        yield f"{near(show_path(where))}:{one.line}:{one.column}: {one.code} {_said(one)}"
-
-
-def _said(found: Diagnostic) -> str:
-    """Give a finding's message, with the reason for which it is accepted."""
-    return plain(found.message if found.accepted is None else f"{found.message} (accepted: {found.accepted})")
-
-
-def _repairable(logs: Sequence[Log]) -> str:
-    """Say how many findings have a fix; nothing where none has."""
-    fixes = [found.fix for _, found in _findings(logs) if found.fix is not None]
-    if not fixes:
-        return ""
-    safe_ones = sum(fix.applicability is Applicability.SAFE for fix in fixes)
-    return f"{counted(len(fixes), 'finding')} can be repaired, {safe_ones} safely; ledger repair shows how\n"
+        code = _coloured(one) if coloured else one.code
+        said = one.message if one.accepted is None else f"{one.message} (accepted: {one.accepted})"
+        yield f"{near(show_path(where))}:{one.line}:{one.column}: {code} {plain(said)}"
 
 
 def diagnostics_json(logs: Sequence[Log], stream: TextIO) -> None:
@@ -81,11 +70,6 @@ def summary(logs: Sequence[Log]) -> str:
     accepted = f", {counts[None]} accepted" if counts[None] else ""
     errors, warnings = (counted(counts[level], level.value) for level in (Severity.ERROR, Severity.WARNING))
     return f"{counted(len(logs), 'log')}, {sound} sound; {errors}, {warnings}, {counts[Severity.INFO]} info{accepted}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Put a count before its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def explain(rule: Rule) -> str:
@@ -122,6 +106,7 @@ def _log_object(log: Log) -> dict[str, Any]:
 
 
 def _object(path: Path, found: Diagnostic) -> dict[str, Any]:
+    fix = found.fix
     return {
         "path": safe(path),
         "code": found.code,
@@ -129,17 +114,14 @@ def _object(path: Path, found: Diagnostic) -> dict[str, Any]:
         "severity": found.severity.value,
         "line": found.line,
         "column": found.column,
-        "message": found.message.encode("utf-8", "replace").decode(),
+        "message": _encodable(found.message),
         "accepted": found.accepted is not None,
-        "fix": None if found.fix is None else _fix_object(found.fix),
+        "fix": fix and {"applicability": fix.applicability.value, "description": _encodable(fix.description)},
     }
 
 
-def _fix_object(fix: Fix) -> dict[str, str]:
-    return {
-        "applicability": fix.applicability.value,
-        "description": fix.description.encode("utf-8", "replace").decode(),
-    }
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _coloured(found: Diagnostic) -> str:

@@ -1,6 +1,7 @@
 """Text of logs and files in Markdown: whatever it holds, it cannot break out of its place."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ledger.base.text import plain
@@ -46,6 +47,11 @@ def clean(text: str) -> str:
 def inline(text: str) -> str:
     """Write a text on one line so that it stays in its place, in a table's cell too."""
     return _SPECIAL.sub(r"\\\g<0>", plain(text).strip())
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table of cells that are Markdown already."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
 
 
 def _longest(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The records of a log beside its runs, read from the file: the header as it stands, decisions, other events."""
+"""What a log has and its fold does not keep: the header as it stands, decisions, other events, the rest of a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 from ledger.base.numbers import is_number
 from ledger.base.times import epoch_ms, parse_iso
 from ledger.dialects import policy_of
-from ledger.log.jsontext import decode, decode_many
+from ledger.log.events import Run
+from ledger.log.jsontext import decode, decode_many, load
 from ledger.session.history import History
 
 Record = Mapping[str, Any]
 
 _TIMES = ("timestamp", "time", "created_at")
 _BLOCK = 4096
+_CONSTANT = ("schema_version", "run_id")  # the same in every event of a history
 
 
 class OtherRecords(NamedTuple):
@@ -41,7 +43,7 @@ def other_records(history: History) -> OtherRecords:
                 decisions.setdefault(record["run"], []).append(record)
     if policy.has_events:
         events = [one for one in _objects(lines) if one.get("event") not in ("baseline", "iteration")]
-    header = policy.config(state) or _object_at(lines, state.current().line)
+    header = policy.config(state) or history.header()
     return OtherRecords(header, decisions, events, _last_ms(lines))
 
 
@@ -54,13 +56,6 @@ def _objects(lines: Sequence[bytes], word: bytes = b"") -> Iterator[Record]:
             found = decode(line).value if value is None and line.strip() else value
             if isinstance(found, dict):
                 yield found
-
-
-def _object_at(lines: Sequence[bytes], number: int) -> Record | None:
-    if not 0 < number <= len(lines):
-        return None
-    value = decode(lines[number - 1]).value
-    return value if isinstance(value, dict) else None
 
 
 def _last_ms(lines: Sequence[bytes]) -> int | None:
@@ -80,3 +75,22 @@ def moment(value: object) -> int | None:
         read = parse_iso(value)
         return read[0] if read else None
     return epoch_ms(value) if is_number(value) else None  # type: ignore[arg-type]  # is_number says so
+
+
+class RunDetails(NamedTuple):
+    """Hold a run's secondary metrics, its `asi`, and every other key that `Run` has no field for, exactly."""
+
+    metrics: dict[str, Any]
+    asi: dict[str, Any]
+    more: dict[str, Any]
+
+
+def details(run: Run) -> RunDetails:
+    """Read what a run's record holds further; a protocol that knows no asi and no metrics has them among the extras."""
+    more: dict[str, Any] = load(run.extras) if run.extras else {}
+    metrics, asi = run.metrics or {}, load(run.asi) if run.asi else {}
+    if isinstance(more.get("metrics"), dict):
+        metrics = more.pop("metrics")
+    if isinstance(more.get("asi"), dict):
+        asi = more.pop("asi")
+    return RunDetails(metrics, asi, {key: value for key, value in more.items() if key not in _CONSTANT})

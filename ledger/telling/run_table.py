@@ -1,15 +1,16 @@
-"""The table of a segment's runs, shown after every fifth run and at the end of a loop."""
+"""The table of a segment's runs, shown after every fifth run, and the summary of a session at its end."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ledger.base.numbers import is_number, text
-from ledger.base.text import columns, cut, plain
+from ledger.base.text import columns, counted, cut, plain
+from ledger.dialects import policy_of
 from ledger.fold.segment import Segment
 from ledger.log.events import Run
 from ledger.session.history import History
 from ledger.telling.figures import NOTHING, baseline, best, delta, goal, is_best, measure, metric, short
-from ledger.telling.run_details import metrics_of
+from ledger.telling.other_records import details
 
 DESCRIPTION_WIDTH, LEAST_DESCRIPTION = 60, 24
 WIDTH = 120
@@ -19,6 +20,21 @@ MOST_NAMES = 3
 
 _NAME_WIDTH, _NUMBER_WIDTH, _COMMIT_WIDTH = 16, 24, 12
 _LEFT = ("", "status", "commit", "description")
+
+
+def summary(history: History) -> str:
+    """Write the summary of the current segment, its table last."""
+    segment = history.state.current()
+    counts_baseline = "baseline" in policy_of(history.state).outcomes
+    kept = segment.counts["keep"] + (segment.baseline_decided and counts_baseline)
+    unit = f" {plain(segment.unit)}" if segment.unit else ""
+    lines = [f"{plain(segment.name or 'session')}: {counted(segment.runs, 'run')}, {kept} kept"]
+    if segment.best is not None and segment.baseline is not None:
+        gain = segment.improvement_pct
+        change = "" if not gain else f", {abs(gain):.1f}% {'better' if gain > 0 else 'worse'} than the baseline"
+        name = plain(segment.metric_name or "metric")
+        lines.append(f"best {name}: {text(segment.best)}{unit} (run {segment.best_run}){change}")
+    return "\n".join(lines) + "\n" + (segment_table(history) if history.runs() else "")
 
 
 def segment_table(history: History) -> str:
@@ -40,7 +56,7 @@ def _title(segment: Segment) -> str:
 
 
 def _row(run: Run, segment: Segment, names: Sequence[str], mark: str) -> list[str]:
-    metrics = metrics_of(run) if names else {}
+    metrics = details(run).metrics if names else {}
     return [
         mark,
         str(run.run),

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from ledger.base.errors import LedgerError
@@ -19,10 +18,9 @@ from ledger.session.history import History, latest
 from ledger.session.standing import judge_session
 from ledger.telling.advice import advice
 from ledger.telling.dashboard import dashboard
-from ledger.telling.figures import counts
+from ledger.telling.figures import counts, verdict_of
 from ledger.telling.markdown_text import exact
-from ledger.telling.other_records import OtherRecords, moment, other_records
-from ledger.telling.run_details import asi_of
+from ledger.telling.other_records import OtherRecords, details, moment, other_records
 
 MOST_ERRORS = 5
 
@@ -35,9 +33,9 @@ def write(session: Session, history: History) -> None:
     """
     verdict = judge_session(history.state, session, None, time.time_ns() // 1_000_000)
     noted = other_records(history)
-    state, page = session.snapshots()
-    _put(state, _pretty(state_of(session, history, verdict, noted)) + "\n")
-    _put(page, dashboard(session, history, verdict, noted))
+    texts = (_pretty(state_of(session, history, verdict, noted)) + "\n", dashboard(session, history, verdict, noted))
+    for path, text in zip(session.snapshots(), texts, strict=True):
+        put(path, text.encode("utf-8", "backslashreplace"))
 
 
 def refresh(session: Session, history: History) -> str | None:
@@ -57,7 +55,7 @@ def state_of(session: Session, history: History, verdict: Verdict, noted: OtherR
         "updated_at": iso(noted.updated_ms),
         "active_config": noted.header,
         "state": "stopped" if state.stopped else state.status,
-        "verdict": verdict.verdict if log.ok else "stop: the log has errors",
+        "verdict": verdict_of(log, verdict),
         "segment": segment.ordinal,
         "runs": segment.runs,
         "next_run": next_run(state),
@@ -93,7 +91,7 @@ def _latest_errors(history: History, noted: OtherRecords) -> list[dict[str, Any]
 
 def _failure(run: Run, noted: OtherRecords) -> dict[str, Any]:
     made = {"run": run.run, "status": run.status, "description": run.description, "at": iso(run.at_ms)}
-    if (said := asi_of(run).get("error_details")) is not None:
+    if (said := details(run).asi.get("error_details")) is not None:
         made["error_details"] = said
     if decided := noted.decisions.get(run.run):
         made["reason"] = decided[-1].get("reason")
@@ -114,7 +112,3 @@ def _pretty(value: Any, indent: str = "") -> str:
     if isinstance(value, list) and value:
         return "[\n" + ",\n".join(f"{deeper}{_pretty(item, deeper)}" for item in value) + f"\n{indent}]"
     return exact(value)
-
-
-def _put(path: Path, text: str) -> None:
-    put(path, text.encode("utf-8", "backslashreplace"))

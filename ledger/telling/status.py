@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping
 
 from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
-from ledger.base.text import cut, near, plain
+from ledger.base.text import counted, cut, near, plain
 from ledger.base.times import iso
-from ledger.dialects import policy_of
 from ledger.fold.confidence import word
-from ledger.fold.segment import Segment, percent
+from ledger.fold.segment import Segment
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.log.diagnostics import Severity
 from ledger.log.events import Run
 from ledger.reading.whole_log import Log
-from ledger.telling.findings import counted
+from ledger.telling.figures import NOTHING, delta, goal, loop_state, measure, metric, short, target_of, verdict_of
 from ledger.telling.screen import Paint, Screen, bare, confidence_colour, status_colour
 from ledger.telling.sparkline import course, trend
 
@@ -23,7 +22,6 @@ RETHINK = 3
 """As many failed runs in a row ask for another approach."""
 
 _LABEL_WIDTH = 11
-_NOTHING = "—"
 _REASONS = {
     "concluded": "the session is over",
     "max_iterations": "the segment has as many runs as were asked for",
@@ -36,29 +34,27 @@ _REASONS = {
 def status(
     log: Log,
     verdict: Verdict,
-    target: Number | None,
     now_ms: int,
     live: Mapping[str, str],
     screen: Screen = Screen(),  # noqa: B008 - a tuple, which nobody can change
 ) -> str:
     """Write the page: the goal, what came of it so far, what to do next, and the last five runs.
 
-    `target` None stands for the one that the session states, if it does. `now_ms` is UTC milliseconds; `live` has lines
-    about the loop at work.
+    `now_ms` is UTC milliseconds; `live` has lines about the loop at work.
     """
     state, segment = log.state, log.state.current()
     page = {
         "log": _log(log),
-        "goal": _shown(segment.name),
-        "metric": _metric(segment),
-        "target": _target(state, target),
+        "goal": goal(segment),
+        "metric": measure(segment),
+        "target": target_of(state) or NOTHING,
         "segment": f"{segment.ordinal} ({segment.ordinal + 1} in the log), {_runs(segment, screen.paint)}",
         "baseline": _measured(segment.baseline, segment.baseline_run, segment.unit),
         "best": _best(segment, screen.paint),
         "trend": _trend(segment, screen),
         "streak": _streak(segment.streak.current),
-        "state": "stopped by a decision" if state.stopped else state.status,
-        "verdict": _verdict(verdict) if log.ok else "stop: the log has errors",
+        "state": loop_state(state),
+        "verdict": _verdict(log, verdict),
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),
         **live,
@@ -78,46 +74,18 @@ def one_line(run: Run, metric_name: str | None, baseline: Number | None, paint: 
 
 def _parts(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint) -> Iterator[str]:
     yield f"Run #{run.run}: {paint(run.status, status_colour(run.status))}"
-    value = _NOTHING if run.status == "crash" else text(run.metric)
-    delta = None if run.status == "crash" else percent(run.metric, baseline)
-    yield f"{plain(metric_name or 'metric')}: {value}" + ("" if delta is None else f" ({_signed(delta)}%)")
+    change = delta(run, baseline)
+    yield f"{plain(metric_name or 'metric')}: {metric(run)}" + ("" if change == NOTHING else f" ({change})")
     if run.confidence is not None:
-        yield f"confidence: {paint(f'{_short(run.confidence)}×', confidence_colour(run.confidence))}"
+        yield f"confidence: {paint(f'{short(run.confidence)}×', confidence_colour(run.confidence))}"
     description = plain(run.description or "").strip()
     if description:
         yield f'"{cut(description, DESCRIPTION_WIDTH)}"'
 
 
-def _short(value: Number) -> str:
-    nearest = float(value)
-    return f"{nearest:,.1f}" if abs(nearest) < 1e6 else f"{nearest:.3g}"
-
-
-def _signed(delta: float) -> str:
-    shown = _short(delta).removeprefix("-")
-    return shown if shown == "0.0" else f"{'-' if delta < 0 else '+'}{shown}"
-
-
-def _shown(value: str | None) -> str:
-    return plain(value or "").strip() or _NOTHING
-
-
 def _log(log: Log) -> str:
     path = "standard input" if log.path is None else near(show_path(log.path))
     return f"{path} ({log.dialect or 'no known protocol'})"
-
-
-def _metric(segment: Segment) -> str:
-    unit = plain(segment.unit).strip()
-    better = f", {segment.direction} is better" if segment.direction else ""
-    return _shown(segment.metric_name) + (f" in {unit}" if unit else "") + better
-
-
-def _target(state: State, target: Number | None) -> str:
-    if target is not None:
-        return text(target)
-    stated = policy_of(state).target(state)
-    return _NOTHING if stated is None else f"{text(stated.value)}, {'met' if stated.met else 'not met yet'}"
 
 
 def _runs(segment: Segment, paint: Paint) -> str:
@@ -128,7 +96,7 @@ def _runs(segment: Segment, paint: Paint) -> str:
 
 def _measured(value: Number | None, run: int | None, unit: str) -> str:
     if value is None:
-        return _NOTHING
+        return NOTHING
     unit = plain(unit).strip()
     return f"{text(value)}{unit and ' '}{unit} (run {run})"
 
@@ -136,13 +104,13 @@ def _measured(value: Number | None, run: int | None, unit: str) -> str:
 def _best(segment: Segment, paint: Paint) -> str:
     if segment.best is None:
         why = "no run was kept" if segment.direction else "no config header: the direction is unknown"
-        return f"{_NOTHING} ({why})" if segment.runs else _NOTHING
+        return f"{NOTHING} ({why})" if segment.runs else NOTHING
     parts = [_measured(segment.best, segment.best_run, segment.unit)]
     gain, confidence = segment.improvement_pct, segment.confidence
     if gain is not None:
-        parts.append(f"{_short(abs(gain))}% {'worse' if gain < 0 else 'better'}" if gain else "no better")
+        parts.append(f"{short(abs(gain))}% {'worse' if gain < 0 else 'better'}" if gain else "no better")
     if confidence is not None:
-        shown = f"{_short(confidence)}× ({word(confidence)})"
+        shown = f"{short(confidence)}× ({word(confidence)})"
         parts.append(f"confidence {paint(shown, confidence_colour(confidence))}")
     return ", ".join(parts)
 
@@ -160,9 +128,9 @@ def _streak(count: int) -> str:
     return counted(count, "failed run") + (" in a row" if count > 1 else "") if count else "no failed run"
 
 
-def _verdict(verdict: Verdict) -> str:
-    reason = _REASONS.get(verdict.verdict)
-    return f"{verdict.verdict}: {reason}" if reason else verdict.verdict
+def _verdict(log: Log, verdict: Verdict) -> str:
+    said, reason = verdict_of(log, verdict), _REASONS.get(verdict.verdict)
+    return f"{said}: {reason}" if reason and log.ok else said
 
 
 def _last_run(last_ms: int | None, now_ms: int) -> str:

@@ -13,7 +13,7 @@ from ledger.fold.segment import STATUSES as RUN_STATUSES
 from ledger.fold.state import MARKERS
 from ledger.loop.driving import agent, ending, hooks
 from ledger.loop.start.archive import _shelf
-from ledger.session import settings, side_names
+from ledger.session import files, settings
 from ledger.session.files import OUTPUT, of_log
 from ledger.session.settings import Settings
 from tests.support.cli import ROOT
@@ -71,8 +71,8 @@ def test_the_endings():
 def test_the_variables_of_the_agent(tmp_path: Path):
     log = tmp_path / ".auto" / "log.jsonl"
     log.parent.mkdir()
-    called = agent.call(of_log(log), "env | grep -o '^LEDGER_[A-Z]*' | sort; env | grep ^LEDGER_RUN", "", 3, 10)
-    names = called.tail.split()
+    _, tail = agent.call(of_log(log), "env | grep -o '^LEDGER_[A-Z]*' | sort; env | grep ^LEDGER_RUN", "", 3, 10)
+    names = tail.split()
     assert names.pop() == "LEDGER_RUN=3"
     assert {code for row in cells("variable") for code in codes(row[0])} == set(names) - {"LEDGER_DB", "LEDGER_VENV"}
 
@@ -90,8 +90,8 @@ def test_the_files_of_each_layout(tmp_path: Path):
 
 def test_the_files_beside_the_log(tmp_path: Path):
     session = of_log(tmp_path / ".auto" / "log.jsonl")
-    names = {getattr(side_names, name) for name in vars(side_names) if name.isupper()}
-    names = {name for name in names if isinstance(name, str)} - {side_names.ARCHIVE} | {"lock", "edited-N.jsonl"}
+    names = {getattr(files, name) for name in vars(files) if name.isupper()}
+    names = {name for name in names if isinstance(name, str)} - {OUTPUT, files.ARCHIVE} | {"lock", "edited-N.jsonl"}
     assert session.side("run.lock").name == "log.run.lock" and OUTPUT == "run.log"
     assert sorted(code for row in cells("file") for code in codes(row[0])) == sorted(f".{name}" for name in names)
 

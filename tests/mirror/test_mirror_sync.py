@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ import pytest
 
 from ledger.base.errors import LedgerError
 from ledger.mirror.location import Location
+from ledger.mirror.raw import written_for
 from ledger.mirror.writer_thread import WriterThread, statement_batches
 from tests.oracle import codex
 from tests.oracle.encode import Num, Style, lines
@@ -462,7 +462,7 @@ def test_verify_finds_a_value_that_is_not_the_log_s(mirror: Mirror, log: Path, c
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE block SET data = CAST(substr(data, 1, 99) || 'x' || substr(data, 101) AS BLOB)",
+        "UPDATE block SET data = [[bytes substr(data, 1, 99) || 'x' || substr(data, 101)]]",
         "UPDATE block SET data = substr(data, 1, length(data) - 1)",
         "DELETE FROM block",
         "UPDATE session SET sha256 = 'x'",
@@ -470,7 +470,7 @@ def test_verify_finds_a_value_that_is_not_the_log_s(mirror: Mirror, log: Path, c
 )
 def test_verify_finds_bytes_that_are_not_the_log_s(mirror: Mirror, log: Path, change: str) -> None:
     assert said(mirror, log, SOUND)[0] == "new"
-    mirror.raw.execute(change if isinstance(mirror.raw, sqlite3.Connection) else change.replace("BLOB", "bytea"))
+    mirror.raw.execute(written_for(mirror.raw, change))
     assert not mirror.verify(log).bytes_ok
     log.unlink()
     assert not mirror.verify(log).bytes_ok

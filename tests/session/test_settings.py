@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.layouts import project_folder
+from ledger.session.files import project_folder
 from ledger.session.settings import CONFIG, PLUGIN, Settings, find
 
 MATTER = """---

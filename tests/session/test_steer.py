@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledger.base.errors import LedgerError
-from ledger.session.files import of_log
-from ledger.session.messages import AFTER, MOST_BYTES, USER, add, pending, take
-from ledger.session.side_names import STEER
+from ledger.session.files import STEER, Session, of_log
+from ledger.session.messages import MOST_BYTES, USER, Message, add, drop, pending
 from tests.support.cli import ROOT, ledger, log
 
 ADDER = """
@@ -24,13 +23,20 @@ for number in range(40):
 """
 
 
+def take(session: Session) -> list[Message]:
+    """Take the queued texts as a loop does: off the queue once they are told."""
+    told = pending(session)
+    drop(session, told)
+    return told
+
+
 def test_texts_are_listed_in_order_and_taken_once(tmp_path: Path):
     session = of_log(log(tmp_path))
     assert pending(session) == take(session) == []
     add(session, USER, "one\ntwo")
-    add(session, AFTER, "three \x1b")
+    add(session, "after hook", "three \x1b")
     add(session, USER, " \n")
-    assert [(note.source, note.text) for note in pending(session)] == [(USER, "one\ntwo"), (AFTER, "three \x1b")]
+    assert [(note.source, note.text) for note in pending(session)] == [(USER, "one\ntwo"), ("after hook", "three \x1b")]
     assert pending(session) == take(session) != []
     assert take(session) == pending(session) == []
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.base.text import counted
 from ledger.fold.state import Folding, State
 from ledger.log.diagnostics import Diagnostic, Severity
 from ledger.reading.whole_log import Log, read_log
@@ -163,4 +164,4 @@ def test_explain_every_rule():
 
 
 def test_counted():
-    assert [findings.counted(count, "log") for count in (0, 1, 2, 1234)] == ["0 logs", "1 log", "2 logs", "1,234 logs"]
+    assert [counted(count, "log") for count in (0, 1, 2, 1234)] == ["0 logs", "1 log", "2 logs", "1,234 logs"]

@@ -20,7 +20,7 @@ HEADER = {"type": "config", "name": "speed", "metricName": "total_µs", "metricU
 
 def page(path: Path) -> str:
     log = read_log(path)
-    return status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {})
+    return status(log, judge(log.state, None, NOW_MS), NOW_MS, {})
 
 
 def small(folder: Path, *records: object) -> list[str]:
@@ -140,7 +140,7 @@ def test_a_trend_fits_its_screen(tmp_path: Path):
     log = read_log(tmp_path / "autoresearch.jsonl")
     verdict = judge(log.state, None, NOW_MS)
     for width in (1, 12, 13, 20, 60, 80, 120, 500):
-        lines = status(log, verdict, None, NOW_MS, {}, Screen(columns=width)).splitlines()
+        lines = status(log, verdict, NOW_MS, {}, Screen(columns=width)).splitlines()
         (trend,) = (line for line in lines if line.startswith("trend "))
         assert columns(trend) <= max(width, len("trend       ▁"))
         assert ("runs a column" in trend) == (width >= 80)
@@ -152,14 +152,14 @@ def test_colours_are_of_the_status_and_the_confidence(tmp_path: Path):
     runs = [run(number, name, number, confidence=number) for number, name in enumerate(statuses, 1)]
     small(tmp_path, HEADER, *runs, run(5, "keep", 0.5, confidence=0.5))
     log = read_log(tmp_path / "autoresearch.jsonl")
-    plainly = status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {})
+    plainly = status(log, judge(log.state, None, NOW_MS), NOW_MS, {})
     painted: dict[str, str | None] = {}
 
     def note(text: str, colour: str | None) -> str:
         painted[text] = colour
         return f"<{text}>"
 
-    page = status(log, judge(log.state, None, NOW_MS), None, NOW_MS, {}, Screen(paint=note))
+    page = status(log, judge(log.state, None, NOW_MS), NOW_MS, {}, Screen(paint=note))
     assert page.replace("<", "").replace(">", "") == plainly
     assert painted == {
         "2 keep": "green", "1 discard": "dim", "1 crash": "red", "1 checks_failed": "yellow", "×": "red",
@@ -167,12 +167,6 @@ def test_colours_are_of_the_status_and_the_confidence(tmp_path: Path):
         "1.0×": "yellow", "2.0×": "green", "3.0×": "green", "4.0×": "green", "0.5×": "red",
         "0.7× (within noise)": "red",
     }  # fmt: skip
-
-
-def test_a_given_target_is_shown(tmp_path: Path):
-    small(tmp_path, HEADER)
-    log = read_log(tmp_path / "autoresearch.jsonl")
-    assert "target      12,000\n" in status(log, judge(log.state, None, NOW_MS), 12000, NOW_MS, {})
 
 
 def test_nothing_of_a_log_steers_the_terminal(tmp_path: Path):

@@ -23,7 +23,7 @@ def cancel(dry_run: bool, log: str | None) -> None:
     """
     from ledger.loop.by_hand import cancel as append
     from ledger.loop.driving.under_way import stop_and_finish
-    from ledger.telling.session_summary import summary
+    from ledger.telling.run_table import summary
 
     session = session_at_work(log)
     if not dry_run:

@@ -10,7 +10,7 @@ import orjson
 from ledger.base.errors import LedgerError
 from ledger.base.files import output_file
 from ledger.base.paths import show_path
-from ledger.cli.support.mirror import existing_mirror, kept_files, marks_of
+from ledger.cli.support.mirror import existing_mirror, kept_as, kept_files
 from ledger.cli.support.options import db_option
 from ledger.cli.support.progress import progress
 from ledger.mirror import schema, store
@@ -134,8 +134,7 @@ def backup(output: str, db: str | None) -> None:
         if connection is None:
             raise LedgerError(f"there is no mirror at {show(source)} yet; run ledger sync")
         raw = driver(connection)
-        kept = kept_files(raw, source)
-        if what := next((kept[mark] for mark in marks_of(target) if mark in kept), None):
+        if what := kept_as(target, kept_files(raw, source)):
             raise LedgerError(f"{show_path(target)} is {what}; name another file")
         with output_file(target) as file:
             _copy(raw, Path(file.name))

@@ -12,9 +12,10 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
-from ledger.cli.support.mirror import kept_files, marks_of, mirror_or_none, named_sessions, reading_mirror
+from ledger.cli.support.extras import needed
+from ledger.cli.support.mirror import kept_as, kept_files, mirror_or_none, named_sessions, reading_mirror
 from ledger.cli.support.options import db_option, format_option
-from ledger.cli.support.output import shown, stdout_text
+from ledger.cli.support.output import shown, stdout_text, write_bytes
 from ledger.cli.support.progress import progress
 from ledger.cli.support.rows import filter_options, filters, write_rows
 from ledger.exports import by_name as format_by_name
@@ -105,7 +106,7 @@ class Asked(NamedTuple):
         target = Path(self.output)
         if target.is_dir() or self.output.endswith("/"):
             raise LedgerError(f"{shown(target)} is a folder; name a file in it with -o")
-        if raw is not None and (what := _kept(target, kept_files(raw, mirror_location(self.db)))):
+        if raw is not None and (what := kept_as(target, kept_files(raw, mirror_location(self.db)))):
             raise _never(target, what)
         return target
 
@@ -142,12 +143,8 @@ def _export_lake(asked: Asked) -> None:
         (asked.log is not None or asked.filters != Filters(), "parquet is of whole views: only --view narrows it"),
         (asked.bom, "--bom is for csv and tsv"),
     )
-    try:
+    with needed("parquet", "parquet", "pyarrow"):
         from ledger.exports.lake.update import write
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise
-        raise LedgerError("parquet needs its extra: pip install 'autoresearch-ledger[parquet]'") from None
     names = [view.name for view in VIEWS] if asked.view is None else [asked.view]
     with mirror_or_none(asked.db) as raw:
         if raw is not None:
@@ -192,8 +189,7 @@ def _export_logs(asked: Asked) -> None:
         if not every and len(sessions) > 1:
             raise click.UsageError(f"{log} means {len(sessions)} sessions; name one, or use --all")
         if output == "-":
-            sys.stdout.buffer.writelines(store.stored(raw, sessions[0].id))
-            sys.stdout.buffer.flush()
+            write_bytes(None, store.stored(raw, sessions[0].id))
         else:
             _write(list(_copies(raw, sessions, output, every)), kept_files(raw, mirror_location(asked.db)))
 
@@ -222,25 +218,17 @@ def _write(copies: list[Copy], kept: dict[object, str]) -> None:
     """Write copies, none of them if one would replace a file that is kept. What is there already is left alone."""
     wanted = []
     for copy in copies:
-        what = _kept(copy.target, kept)
+        what = kept_as(copy.target, kept)
         if what is None:
             wanted.append(copy)
         elif not _holds(copy):
             raise _never(copy.target, what)
     for target, parts in wanted:
-        write_output(target, partial(_put, parts))
-
-
-def _kept(target: Path, kept: dict[object, str]) -> str | None:
-    return next((kept[mark] for mark in marks_of(target) if mark in kept), None)
+        write_bytes(target, parts())
 
 
 def _never(target: Path, what: str) -> LedgerError:
     return LedgerError(f"{shown(target)} is {what}, which an export never replaces; name another place with -o")
-
-
-def _put(parts: Callable[[], Iterable[bytes]], file: IO[bytes]) -> None:
-    file.writelines(parts())
 
 
 def _holds(copy: Copy) -> bool:

@@ -10,11 +10,11 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.text import plain
-from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.log_argument import session_of
 from ledger.cli.support.output import shown, stdout_text
 from ledger.loop.driving import hook_examples as patterns
 from ledger.loop.driving.hooks import fire, payload
-from ledger.session.files import Session, here, of_log
+from ledger.session.files import Session, here
 from ledger.session.history import read
 
 
@@ -86,17 +86,10 @@ def examples(install_name: str | None, show_name: str | None) -> None:
             click.echo(f"{example.name:<22} {example.stage:<7} {example.purpose}", file=stdout_text())
 
 
-def _session(argument: str | None) -> Session:
-    if argument is None:
-        return here(Path.cwd())
-    log = one_log(argument)
-    if log is None:
+def _fire(log: str | None, stage: str, show_payload: bool) -> None:
+    session = session_of(log)
+    if session is None:
         raise LedgerError("a hook belongs to a session in a folder; name its log, not standard input")
-    return of_log(log)
-
-
-def _fire(argument: str | None, stage: str, show_payload: bool) -> None:
-    session = _session(argument)
     history = read(session.log)
     told = payload(session, history, stage)
     if show_payload:

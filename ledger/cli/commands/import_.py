@@ -4,14 +4,13 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import write_output
 from ledger.base.paths import canonical
-from ledger.cli.support.output import shown
+from ledger.cli.support.output import shown, write_bytes
 from ledger.cli.support.overwriting import check_overwriting
 from ledger.cli.support.rows import moment
 from ledger.cli.support.values import TEXT
@@ -84,17 +83,9 @@ def _write(made: Imported, path: Path | None, target: Path | None) -> None:
     if target is not None:
         _check_place(target, path, made.data)
     notes = made.notes + _judged(made.data, target)
-    if target is None:
-        sys.stdout.buffer.write(made.data)
-        sys.stdout.buffer.flush()
-    else:
-        write_output(target, lambda file: _put(made.data, file))
+    write_bytes(target, [made.data])
     for note in notes:
         click.echo(f"note: {note}", err=True)
-
-
-def _put(data: bytes, file: IO[bytes]) -> None:
-    file.write(data)
 
 
 def _check_place(target: Path, path: Path | None, data: bytes) -> None:

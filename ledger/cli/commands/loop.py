@@ -15,9 +15,8 @@ from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
 from ledger.loop.driving.background import check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.project import at_work
-from ledger.session.files import Session
+from ledger.session.files import LOOP_OUTPUT, Session
 from ledger.session.history import History
-from ledger.session.side_names import LOOP_OUTPUT
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -78,16 +77,17 @@ def loop(
 
 def _drive(session: Session, plan: Any) -> None:
     """Be the loop."""
-    from ledger.loop.driving.drive import Ears, drive
+    from ledger.loop.driving.drive import drive
     from ledger.loop.driving.ending import Ending
+    from ledger.loop.iteration.attempt import Listener
     from ledger.loop.measuring.interrupt import patient
 
     with at_work(session) as project:
         with registered(session, plan.agent) as place, ProgressLine() as line:
-            ears = Ears(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))
+            listener = Listener(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))
             try:
                 with patient(line.shout, lambda: is_urgent(session)) as wish:
-                    ending = drive(project, plan, place, wish, ears)
+                    ending = drive(project, plan, place, wish, listener)
             except KeyboardInterrupt:
                 ending = Ending("STOPPED", interrupted=True)
                 line.say("stopped at once; what was changed is in the working tree")
@@ -96,7 +96,7 @@ def _drive(session: Session, plan: Any) -> None:
 
 
 def _tell_ending(history: History, status: str) -> None:
-    from ledger.telling.session_summary import summary
+    from ledger.telling.run_table import summary
 
     with heard():
         click.echo(summary(history.renew()), file=stdout_text(), nl=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ledger.base.errors import LedgerError
+from ledger.cli.support.extras import needed
 
 LIBRARIES = ("mcp", "mcp_types", "anyio", "jsonschema")
 """What the extra brings along."""
@@ -29,13 +29,9 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     Example:
       ledger mcp --root ~/project
     """
-    try:
+    with needed("mcp", "ledger mcp", *LIBRARIES):
         from ledger.mcp.roots import roots_of
         from ledger.mcp.stdio import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in LIBRARIES:
-            raise
-        raise LedgerError("ledger mcp needs its extra: pip install 'autoresearch-ledger[mcp]'") from None
     roots = roots_of(folders)
     if sys.stdin.isatty():
         click.echo("ledger: waiting for a client of the Model Context Protocol; Ctrl-C ends it", err=True)

@@ -4,6 +4,7 @@ import math
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import click
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number
 from ledger.base.text import plain
-from ledger.cli.support.log_argument import one_log
+from ledger.cli.support.log_argument import session_of
 from ledger.cli.support.options import format_option
 from ledger.cli.support.output import heard, shown, stdout_text
 from ledger.dialects import policy_of
@@ -22,10 +23,9 @@ from ledger.loop.measuring import measurement as measuring
 from ledger.loop.measuring.last_measurement import remember
 from ledger.loop.measuring.measurement import Checked, Measurement
 from ledger.loop.measuring.metric_lines import Metrics
-from ledger.session.files import OUTPUT, Session, log_here, of_log
+from ledger.session.files import CHECKS_OUTPUT, OUTPUT, Session, log_here, of_log
 from ledger.session.history import read
 from ledger.session.settings import find
-from ledger.session.side_names import CHECKS_OUTPUT
 
 
 def _seconds(text: str) -> float:
@@ -97,10 +97,10 @@ def measure(
 def _session(log: str | None, has_command: bool) -> Session | None:
     """Find the session; a command needs none."""
     if log is not None:
-        path = one_log(log)
-        if path is None:
+        session = session_of(log)
+        if session is None:
             raise click.UsageError("--log takes a file, not standard input")
-        return of_log(path)
+        return session
     folder = Path.cwd()
     settings = find(folder)
     try:
@@ -161,7 +161,7 @@ def _print(done: _Done, format_name: str) -> None:
         click.echo(dump(said) + "\n" if format_name == "json" else _lines(metrics), file=stdout_text(), nl=False)
 
 
-def _lines(metrics: dict[str, Number]) -> str:
+def _lines(metrics: Mapping[str, Number]) -> str:
     return "".join(f"METRIC {plain(name)}={dump(value)}\n" for name, value in metrics.items())
 
 

@@ -3,17 +3,15 @@
 import os
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import write_output
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.cli.support.log_argument import one_log
-from ledger.cli.support.output import shown
+from ledger.cli.support.output import shown, write_bytes
 from ledger.cli.support.overwriting import check_overwriting
 from ledger.log.source import STDIN, decisions_of, open_log, run_json_of
 from ledger.merge.side import Side, read_side
@@ -155,15 +153,7 @@ def _refuse(sides: list[Side]) -> None:
 def _write(merged: Merged, sides: tuple[Side, Side], target: Path | None) -> None:
     for said in _told(merged, sides):
         click.echo(said, err=True)
-    if target is None:
-        sys.stdout.buffer.write(merged.data)
-        sys.stdout.buffer.flush()
-    else:
-        write_output(target, partial(_put, merged.data), mode_beside(sides[0].path) & mode_beside(sides[1].path))
-
-
-def _put(data: bytes, file: IO[bytes]) -> None:
-    file.write(data)
+    write_bytes(target, [merged.data], mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
@@ -179,10 +169,10 @@ def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:
         )
         yield f"{said} line {one.now}; see ledger check, and accept it again"
     if merged.in_both:
-        count = findings.counted(merged.in_both, "record")
+        count = counted(merged.in_both, "record")
         yield f"{count} behind the common beginning in both logs, and once in the merged one"
     if merged.lost:
-        count = findings.counted(merged.lost, "record")
+        count = counted(merged.lost, "record")
         yield f"warning: {count} that {sides[1].name} begins with {sides[0].name} never had, and the merged log has not"
     if merged.found:
         codes = ", ".join(f"{code} ({count:,})" for code, count in sorted(merged.found.items()))

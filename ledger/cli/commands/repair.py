@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import write_output
 from ledger.base.paths import canonical
+from ledger.base.text import counted
 from ledger.cli.support.item_choice import WAYS, pick
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import db_option, dialect_option
-from ledger.cli.support.output import heard, shown, stdout_text
+from ledger.cli.support.output import heard, shown, stdout_text, write_bytes
 from ledger.cli.support.overwriting import check_overwriting
 from ledger.log.source import STDIN
 from ledger.reading import accepted
@@ -67,7 +67,8 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
     if way == "undo":
         _undo(path, db)
         return
-    text, plan = _planned(path, dialect, asked)
+    text = Text.read(path, dialect)
+    plan = _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
     if way in ("dry run", "plan"):
         _show(path, text, plan, asked["plan"])
     items = pick(path, text, plan, way, asked)
@@ -103,12 +104,6 @@ _MEANT = {
     **dict.fromkeys(("dialect", "metric", "direction", "name", "unit", "side"), _PLANNING),
 }  # fmt: skip
 """The ways in which an option means something; a plan that is applied says by itself what it was made with."""
-
-
-def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, RepairPlan]:
-    """Read the log, and make the plan or read the one that is to be applied."""
-    text = Text.read(path, dialect)
-    return text, _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
 
 
 def _read_plan(path: Path, text: Text, file: Path) -> RepairPlan:
@@ -149,13 +144,13 @@ def _show(path: Path, text: Text, plan: RepairPlan, plan_file: str | None) -> No
     """Print the plan, or write it to a file, and exit as a dry run does."""
     with heard():
         if plan_file == STDIN:
-            sys.stdout.buffer.write(plan_bytes(plan, path, text))
+            write_bytes(None, [plan_bytes(plan, path, text)])
         elif plan_file is not None:
             if canonical(Path(plan_file)) == path:
                 raise LedgerError("the plan would replace the log itself; give --plan another file")
             check_overwriting(Path(plan_file))
-            write_output(Path(plan_file), lambda file: file.write(plan_bytes(plan, path, text)), mode_beside(path))
-            count = findings.counted(len(plan.items), "item")
+            write_bytes(Path(plan_file), [plan_bytes(plan, path, text)], mode_beside(path))
+            count = counted(len(plan.items), "item")
             verb = "is" if len(plan.items) == 1 else "are"
             click.echo(f"{count} {verb} planned in {shown(plan_file)}; nothing was changed", err=True)
         else:
@@ -183,7 +178,7 @@ def _repair(
         return _status(path, outcome.text)
     backup = shown(backup_of(path, outcome.before.data))
     with heard():
-        click.echo(f"repaired {shown(path)}: {findings.counted(len(outcome.done), 'item')}; the original is {backup}")
+        click.echo(f"repaired {shown(path)}: {counted(len(outcome.done), 'item')}; the original is {backup}")
     for one in ended_decisions(accepted.read(path), outcome):
         click.echo(
             f"warning: {one.code} was accepted of line {one.line}, which is another one now; see ledger check", err=True
@@ -206,7 +201,7 @@ def _elsewhere(path: Path, plan: RepairPlan, items: list[Item], dialect: str | N
         raise LedgerError("-o names the log itself; leave it out to repair the log in its place")
     else:
         check_overwriting(Path(output), path)
-        write_output(Path(output), lambda file: file.write(outcome.text.data), mode_beside(path))
+        write_bytes(Path(output), [outcome.text.data], mode_beside(path))
         click.echo(f"wrote {shown(output)}; {shown(path)} is as it was", err=True)
     return _status(path, outcome.text)
 

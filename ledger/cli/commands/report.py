@@ -1,21 +1,20 @@
 """`report`: a page to look at, of one log or of the mirrored sessions against each other."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from ledger.base.errors import LedgerError
-from ledger.base.files import write_output
 from ledger.base.paths import canonical
 from ledger.base.times import now_ms, parse_iso
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.mirror import mirror_or_none
 from ledger.cli.support.options import db_option, dialect_option
-from ledger.cli.support.output import shown
+from ledger.cli.support.output import shown, write_bytes
 from ledger.log.source import STDIN, open_log, run_json_of
 
 _DATABASE = b"SQLite format 3\0"
@@ -84,20 +83,13 @@ def _write(target: Path | None, make: Callable[[], tuple[Data, list[Path]]]) -> 
     from ledger.report.page import render
 
     data, sources = make()
-    if target is None:
-        sys.stdout.buffer.writelines(render(data))
-        sys.stdout.buffer.flush()
-    else:
+    if target is not None:
         _check_place(target, sources)
-        write_output(target, partial(_put, data, render))
+    write_bytes(target, render(data))
     if data.get("log", {}).get("ok", True):
         return 0
     click.echo(f"ledger: {data['log']['name']} has errors; the page shows what could be read", err=True)
     return 1
-
-
-def _put(data: Data, render: Callable[[Data], Iterator[bytes]], file: IO[bytes]) -> None:
-    file.writelines(render(data))
 
 
 def _check_place(target: Path, sources: list[Path]) -> None:

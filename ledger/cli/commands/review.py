@@ -8,7 +8,7 @@ import orjson
 
 from ledger.base.errors import LedgerError
 from ledger.base.locks import lock_of, locked
-from ledger.base.text import plain
+from ledger.base.text import counted, plain
 from ledger.base.times import iso, now_ms
 from ledger.cli.support.log_argument import one_log
 from ledger.cli.support.options import dialect_option, format_option
@@ -20,7 +20,7 @@ from ledger.reading.accepted import Acceptance
 from ledger.reading.side_files import add_record, whoami
 from ledger.repair.log_text import Text
 from ledger.rules import RULES
-from ledger.telling.findings import counted, safe
+from ledger.telling.findings import safe
 
 _log_argument = click.argument("log", metavar="LOG")
 _codes_argument = click.argument("codes", metavar="CODE[@LINE]...", nargs=-1, required=True)

@@ -59,8 +59,8 @@ def run(
         listener = Listener(
             line.say,
             line.step,
-            lambda history: _before(project, line) if hooks else None,
             lambda entry: _logged(project, entry, line, hooks=hooks),
+            lambda: _before(project, line) if hooks else None,
         )
         attempt(project, wishes, Limits(max_iterations, repeat=repeat), listener)
 

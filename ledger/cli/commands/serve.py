@@ -7,6 +7,7 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
+from ledger.cli.support.extras import needed
 from ledger.cli.support.options import db_option
 from ledger.log.source import STDIN
 
@@ -39,13 +40,9 @@ def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
       ledger serve experiments/ --port 8000
     """
     places = [_place(log) for log in logs]
-    try:
+    with needed("web", "ledger serve", "waitress"):
         from ledger.serve.http import serve as run
-    except ModuleNotFoundError as error:
-        if error.name != "waitress":
-            raise
-        raise LedgerError("ledger serve needs its extra: pip install 'autoresearch-ledger[web]'") from None
-    run(_catalog(places, db), port, _announce)
+    run(_catalog(places, db), port, click.echo)
 
 
 def _place(log: str) -> Path:
@@ -67,7 +64,3 @@ def _catalog(places: list[Path], db: str | None) -> "Catalog":
     mirrored = MirroredLogs(mirror_location(db))
     mirrored.entries()  # a file that is no mirror is told now
     return mirrored
-
-
-def _announce(address: str) -> None:
-    click.echo(address)

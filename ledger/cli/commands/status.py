@@ -32,5 +32,5 @@ def status(log: str | None, dialect: str | None) -> None:
     read = read_log(session and session.log, dialect)
     verdict = judge_session(read.state, session, None, now_ms())
     live = {} if session is None else state_of(session, now_ms())
-    text = status_text(read, verdict, None, now_ms(), live, screen_of(sys.stdout))
+    text = status_text(read, verdict, now_ms(), live, screen_of(sys.stdout))
     click.echo(text, file=stdout_text(), nl=False)

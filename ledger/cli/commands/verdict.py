@@ -5,7 +5,7 @@ import orjson
 
 from ledger.base.times import now_ms
 from ledger.cli.support.log_argument import session_of
-from ledger.cli.support.options import dialect_option, format_option
+from ledger.cli.support.options import dialect_option, format_option, limit_option
 from ledger.cli.support.output import end_by_errors, heard
 from ledger.fold.verdict import lines
 from ledger.reading.whole_log import read_log
@@ -14,9 +14,7 @@ from ledger.session.standing import judge_session
 
 @click.command()
 @click.argument("log", required=False)
-@click.option(
-    "--max-iterations", type=click.IntRange(min=0), metavar="N", help="Stop after N runs of the segment; 0: no limit."
-)
+@limit_option
 @dialect_option
 @format_option("env", "json", default="env")
 def verdict(log: str | None, max_iterations: int | None, dialect: str | None, format_name: str) -> None:

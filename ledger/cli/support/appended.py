@@ -6,6 +6,7 @@ import click
 
 from ledger.base.text import plain
 from ledger.cli.support.output import heard, shown, stdout_text
+from ledger.log.events import Run
 from ledger.log.jsontext import dump
 from ledger.loop.by_hand import Appended
 from ledger.session.files import Session
@@ -21,18 +22,12 @@ TABLE_EVERY = 5
 
 def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -> None:
     """Print what was appended, and fire the after-hook for a run."""
-    out = stdout_text()
     if dry:
         for record in entry.records:
-            click.echo(dump(dict(record)), file=out)
+            click.echo(dump(dict(record)), file=stdout_text())
     tell_warnings(session, entry)
-    segment = entry.history.state.current()
     if entry.run is not None:
-        click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=out)
-        if not dry and hooks:
-            tell_hook(session, entry.history, "after")
-        if not dry and segment.runs % TABLE_EVERY == 0:
-            table(entry)
+        _tell_run(session, entry, entry.run, hooks=hooks and not dry, table=not dry)
     elif not dry:
         click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
 
@@ -40,21 +35,11 @@ def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -
 def run_report(entry: Appended, session: Session, line: "ProgressLine", *, hooks: bool) -> None:
     """Print what an iteration logged, the progress line away."""
     with line.away(), heard():
-        _run_report(entry, session, hooks=hooks)
-
-
-def _run_report(entry: Appended, session: Session, *, hooks: bool) -> None:
-    tell_warnings(session, entry)
-    segment = entry.history.state.current()
-    if entry.run is None:
-        event = entry.history.state.status
-        click.echo(f"ledger: the history says {event} now", err=True)
-        return
-    click.echo(one_line(entry.run, segment.metric_name, segment.baseline), file=stdout_text())
-    if hooks:
-        tell_hook(session, entry.history, "after")
-    if entry.run.run and segment.runs % TABLE_EVERY == 0:
-        table(entry)
+        tell_warnings(session, entry)
+        if entry.run is None:
+            click.echo(f"ledger: the history says {entry.history.state.status} now", err=True)
+        else:
+            _tell_run(session, entry, entry.run, hooks=hooks, table=entry.run.run != 0)
 
 
 def tell_warnings(session: Session, entry: Appended) -> None:
@@ -79,11 +64,16 @@ def tell_hook(session: Session, history: History, stage: str) -> None:
         click.echo(f"ledger: {plain(fired.problem)}", err=True)
 
 
-def table(entry: Appended) -> None:
-    """Print the table of the segment."""
-    from ledger.telling.run_table import segment_table
+def _tell_run(session: Session, entry: Appended, run: Run, *, hooks: bool, table: bool) -> None:
+    """Print the line of a run, fire its after-hook, and every few runs print the table of the segment."""
+    segment = entry.history.state.current()
+    click.echo(one_line(run, segment.metric_name, segment.baseline), file=stdout_text())
+    if hooks:
+        tell_hook(session, entry.history, "after")
+    if table and segment.runs % TABLE_EVERY == 0:
+        from ledger.telling.run_table import segment_table
 
-    click.echo(segment_table(entry.history), file=stdout_text(), nl=False)
+        click.echo(segment_table(entry.history), file=stdout_text(), nl=False)
 
 
 def plain_lines(text: str) -> str:

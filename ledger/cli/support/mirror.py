@@ -109,10 +109,15 @@ def kept_files(raw: Raw, mirror: Location) -> dict[object, str]:
         configured = session.dialect in names() and by_name(session.dialect).run_json is not None
         if configured and (beside := run_json_of(session.file)).exists():
             files[beside] = "the run.json of a mirrored log"
-    return {mark: what for file, what in files.items() for mark in marks_of(file)}
+    return {mark: what for file, what in files.items() for mark in _marks_of(file)}
 
 
-def marks_of(path: Path) -> list[object]:
+def kept_as(target: Path, kept: dict[object, str]) -> str | None:
+    """Say what a file is that must not be lost; None for any other."""
+    return next((kept[mark] for mark in _marks_of(target) if mark in kept), None)
+
+
+def _marks_of(path: Path) -> list[object]:
     """Give what a file is known by: its place, and if it is there its identity under any name."""
     place = canonical(path)
     try:

@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
@@ -45,16 +45,27 @@ def mute() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def write_bytes(target: Path | None, parts: Iterable[bytes], mode: int | None = None) -> None:
+    """Write bytes to a file, replaced in one step; without one to standard output. `mode` is that of a new file."""
+    if target is None:
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.buffer.flush()
+        return
+    from ledger.base.files import write_output
+
+    write_output(target, lambda file: file.writelines(parts), mode)
+
+
 def end_by_errors(log: "Log") -> NoReturn:
     """Tell a log's errors on stderr, and end with the status that says whether it has any."""
+    if log.ok:
+        sys.exit(0)
     from ledger.telling.findings import lines_of
 
     for line in lines_of(log.path, [found for found in log.diagnostics if found.is_error]):
         click.echo(line, err=True)
-    if not log.ok:
-        name = shown(log.path or STDIN)
-        click.echo(f"ledger: {name} has errors; the loop must stop until they are repaired", err=True)
-    sys.exit(0 if log.ok else 1)
+    click.echo(f"ledger: {shown(log.path or STDIN)} has errors; the loop must stop until they are repaired", err=True)
+    sys.exit(1)
 
 
 def screen_of(stream: TextIO) -> "Screen":

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from ledger.base.text import plain
 from ledger.base.times import parse_iso
-from ledger.cli.support.options import format_option
+from ledger.cli.support.options import Command, format_option
 from ledger.cli.support.output import screen_of, stdout_text
 from ledger.exports import FORMATS, table
 from ledger.exports import by_name as format_by_name
@@ -17,7 +17,6 @@ from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.telling.screen import Screen
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Above = Callable[[Sequence[Sequence[Any]], Screen], str]
 """Make lines of text from the rows that a table is going to show."""
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from ledger.base.numbers import Number, is_number
+from ledger.base.numbers import Number, is_number, number
 from ledger.dialects.base import FORBIDDEN_NAMES
 from ledger.log.jsontext import decode
-from ledger.loop.measuring.metric_lines import number
 
 
 class Numeral(click.ParamType[Number]):

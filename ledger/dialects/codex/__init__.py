@@ -28,6 +28,7 @@ DIALECT = Dialect(
     subjects=("any", "closed", rules.OWN),
     events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
     strict=True,
+    target=records.target,
     layout=FileLayout(
         "codex", "autoresearch-results/events.jsonl", ".auto/hooks", run_json=RunJson(records.RUN_JSON, records.header)
     ),

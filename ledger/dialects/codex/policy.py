@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, is_number, text
 from ledger.dialects.codex import writing
-from ledger.dialects.policy import Binding, Policy, Quote, Retained, Target, TimeLimits, Words
+from ledger.dialects.policy import Binding, Policy, Quote, Retained, TimeLimits, Words
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
@@ -74,10 +74,6 @@ class CodexPolicy(Policy):
 
     def retained(self, state: State) -> Retained | None:
         return Retained(state.replay.metric, state.replay.head)
-
-    def target(self, state: State) -> Target | None:
-        config = state.replay.config
-        return None if config is None else Target(config["target"], bool(state.replay.target_met()))
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None

@@ -1,8 +1,8 @@
 """The records of the `codex` protocol: run.json, and the events of its history (protocols.md 4)."""
 
-from ledger.base.numbers import normal, storable
+from ledger.base.numbers import is_number, normal, storable
 from ledger.base.times import moment
-from ledger.dialects.base import Field, Json, Kind, Object, rest
+from ledger.dialects.base import Field, Json, Kind, Object, Target, rest
 from ledger.fold.state import State
 from ledger.log.events import Event, Header, Lifecycle, Place, Run, Runs
 from ledger.log.jsontext import dump, load
@@ -104,6 +104,12 @@ def header(config: Object, place: Place) -> Header:
     """Make the one header of a codex log out of its run.json."""
     metric, at_ms = config["metric"], moment(config["created_at"])[0]
     return Header(place, config["goal"], metric["name"], "", metric["direction"], at_ms, dict(config), {})
+
+
+def target(state: State) -> Target | None:
+    """Give the target that run.json states, and whether what is retained meets it."""
+    value: Json = (state.replay.config or {}).get("target")
+    return Target(value, bool(state.replay.target_met())) if is_number(value) else None
 
 
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.base.errors import LedgerError
+from ledger.base.files import replacing
 from ledger.base.paths import show_path
 from ledger.exports.lake import file_names
 from ledger.log.jsontext import dump, load
@@ -85,12 +86,10 @@ def save(lake: Path, held: dict[str, ViewFiles]) -> None:
         name: {**view._asdict(), "sessions": {key: session._asdict() for key, session in view.sessions.items()}}
         for name, view in held.items()
     }
-    temporary = lake / f"{NAME}.tmp"
-    with temporary.open("wb") as file:
+    with replacing(lake / NAME, fresh=lake / f"{NAME}.tmp") as file:
         file.write(dump({"version": VERSION, "views": views}).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    temporary.replace(lake / NAME)
 
 
 def sweep(lake: Path, held: dict[str, ViewFiles]) -> None:
@@ -121,10 +120,6 @@ def remove(lake: Path, files: set[str]) -> None:
         path = lake / file
         path.unlink(missing_ok=True)
         for folder in path.parents:
-            if folder == lake or not _empty(folder):
+            if folder == lake or not folder.is_dir() or any(folder.iterdir()):
                 break
             folder.rmdir()
-
-
-def _empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())

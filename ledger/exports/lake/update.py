@@ -5,7 +5,6 @@ was appended; the others are written anew. What is in the folder is written down
 """
 
 import filecmp
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def _held(raw: Raw, session: StoredSession) -> SessionFiles:
     """Say what the mirror holds of a session."""
     whole, digest = session.size + session.tail_size, session.sha256
     if session.tail_size:
-        digest = _sha256(raw, session, whole)
+        digest = store.sha256(raw, session.id, whole)
     lines = session.lines + bool(session.tail_size)
     return SessionFiles(session.path, session.dialect, whole, digest, bool(session.tail_size), lines, ())
 
@@ -112,18 +111,7 @@ def _stands(raw: Raw, lake: Path, session: StoredSession, old: SessionFiles, now
     if old._replace(files=()) == now:
         return True
     grown = (old.path, old.dialect) == (now.path, now.dialect) and not old.open and old.size < now.size
-    return grown and appended_rows.grows(now.dialect) and _sha256(raw, session, old.size) == old.sha256
-
-
-def _sha256(raw: Raw, session: StoredSession, size: int) -> str:
-    """Hash the first bytes of a session."""
-    digest = hashlib.sha256()
-    for data in store.stored(raw, session.id):
-        digest.update(data[:size])
-        size -= len(data)
-        if size <= 0:
-            break
-    return digest.hexdigest()
+    return grown and appended_rows.grows(now.dialect) and store.sha256(raw, session.id, old.size) == old.sha256
 
 
 def _view_files(

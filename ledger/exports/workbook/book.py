@@ -12,10 +12,10 @@ from typing import IO, Any
 from xlsxwriter import Workbook
 from xlsxwriter.exceptions import FileCreateError
 
-from ledger.exports.workbook.charts import Goal, Places, Plot, Track
+from ledger.base.times import iso
+from ledger.exports.workbook.charts import Goal, Plot, Track
 from ledger.exports.workbook.charts import write as write_charts
-from ledger.exports.workbook.notes import write as write_notes
-from ledger.exports.workbook.sheet import Column, Sheet, Styles
+from ledger.exports.workbook.sheet import Column, Sheet, Styles, put_text
 from ledger.fold.segment import KEPT
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
@@ -35,8 +35,23 @@ _RUNS = (
 )  # fmt: skip
 """The view's columns; `metric_name` and `unit`; the exact metric where a double is not; what the charts show."""
 
-_PLACES = Places(*map(_RUNS.index, ("run", "line", "segment", "kept", "not_kept", "best_so_far")))
+_PLACES = {name: place for place, name in enumerate(_RUNS)}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NOTES = {
+    "Sheets": """Each is what the query of its name gives, such as ledger sessions; a full sheet has a second.""",
+    "Times": """UTC, as date-times; one before March 1900, which no spreadsheet has, as ISO-8601 text.""",
+    "Percentages": """Cells hold ratios: 10.0% is 0.1. improvement_pct is positive where the best is better than the
+        baseline; delta_pct has the sign of the change.""",
+    "Numbers": """Doubles, with all their digits. Where no double is a run's metric, metric_exact has it as text. An
+        integer past 9,007,199,254,740,992 is text too.""",
+    "Text": """Never a formula or a link. A control character is shown as its picture, such as ␛ for escape; a text past
+        32,767 characters ends in [cut].""",
+    "Runs": """kept and not_kept have the metric once more, for the charts; a crash measured nothing, and has none.""",
+    "Metrics": """The secondary metrics of the runs in Runs, a row a value.""",
+    "Whole logs": """ledger export LOG writes a log back, byte for byte.""",
+}
+"""How to read the sheets."""
 
 
 def write(raw: Raw | None, filters: Filters, file: IO[bytes]) -> Iterator[str]:
@@ -99,7 +114,7 @@ class _Writer:
         yield "Findings"
         write_charts(self._book, self._styles, plots, len(self._sessions), _PLACES)
         yield "Charts"
-        write_notes(self._book, self._styles, self._filters)
+        self._notes()
         yield "About"
 
     def _query(self, name: str, filters: Filters) -> queries.Rows:
@@ -136,8 +151,8 @@ class _Writer:
             track = Track()
             for row in rows:
                 sheet.add(row)
-                measured = row[_PLACES.kept] is not None or row[_PLACES.not_kept] is not None
-                track.note(sheet.name, sheet.row, row[_PLACES.segment], row[_PLACES.run], measured)
+                measured = row[_PLACES["kept"]] is not None or row[_PLACES["not_kept"]] is not None
+                track.note(sheet.name, sheet.row, row[_PLACES["segment"]], row[_PLACES["run"]], measured)
             plots += track.plot(sessions[path], goals[path])
         sheet.close()
         return plots
@@ -149,3 +164,22 @@ class _Writer:
             name, unit, _ = self._goals[path, segment]
             parted = (metric, None) if status in KEPT else (None, metric if status != "crash" else None)
             yield path, line, segment, run, status, metric, name, unit, *more, exact.get((path, line)), *parted
+
+    def _notes(self) -> None:
+        """Write the sheet that says how to read the others, and with which filters they were made."""
+        page = self._book.add_worksheet("About")
+        page.set_column(0, 0, 14)
+        page.set_column(1, 1, 110)
+        wrapped = self._book.add_format({"text_wrap": True, "valign": "top"})
+        for row, (head, text) in enumerate((_NOTES | {"Filters": _said(self._filters)}).items()):
+            page.write_string(row, 0, head, self._styles.heading)
+            put_text(page, self._styles, row, 1, " ".join(text.split()), wrapped)
+
+
+def _said(filters: Filters) -> str:
+    said = [f"session {name}" for name in filters.sessions]
+    said += [f"metric {filters.metric}"] if filters.metric is not None else []
+    said += [f"status of runs {filters.status}"] if filters.status is not None else []
+    said += [f"since {iso(filters.since_ms)}"] if filters.since_ms is not None else []
+    said += [f"until {iso(filters.until_ms)}"] if filters.until_ms is not None else []
+    return "; ".join(said) or "none: all that the mirror has"

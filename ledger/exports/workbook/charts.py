@@ -10,8 +10,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from ledger.base.numbers import SAFE_INTEGER
-from ledger.exports.workbook.allowed_text import label
-from ledger.exports.workbook.sheet import Styles, put_text
+from ledger.exports.workbook.sheet import Styles, label, put_text
 
 MAX_CHARTS = 100
 """Charts in a workbook: those of the sessions with the latest runs."""
@@ -64,7 +63,7 @@ class Track:
         else:
             rising = last.rising and whole and number > last.last_run
             count = last.measured + measured
-            self.spans[-1] = RowSpan(sheet, last.first, row, segment, last.first_run, number, rising, count)
+            self.spans[-1] = last._replace(last=row, last_run=number, rising=rising, measured=count)
 
     def plot(self, session: Mapping[str, Any], goals: Mapping[int, Goal]) -> Iterator["Plot"]:
         """Give the session's chart, of what was measured last; none where nothing was."""
@@ -118,19 +117,11 @@ def choose(spans: Sequence[RowSpan]) -> tuple[tuple[RowSpan, ...], int]:
     return tuple(reversed(chosen)), left_out
 
 
-class Places(NamedTuple):
-    """Say in which columns of the runs' sheet a chart's values are."""
+def write(book: Workbook, styles: Styles, plots: Sequence[Plot], sessions: int, places: Mapping[str, int]) -> None:
+    """Write the sheet: what it shows and what it leaves out, then a heading and a chart for each of the plots.
 
-    run: int
-    line: int
-    segment: int
-    kept: int
-    not_kept: int
-    best: int
-
-
-def write(book: Workbook, styles: Styles, plots: Sequence[Plot], sessions: int, places: Places) -> None:
-    """Write the sheet: what it shows and what it leaves out, then a heading and a chart for each of the plots."""
+    `places` says in which columns of the runs' sheet their values are.
+    """
     page = book.add_worksheet("Charts")
     page.hide_gridlines(2)
     latest = sorted(plots, key=lambda plot: plot.last_at or "", reverse=True)[:MAX_CHARTS]
@@ -151,9 +142,9 @@ def write(book: Workbook, styles: Styles, plots: Sequence[Plot], sessions: int, 
         row += _ROWS + 2
 
 
-def _insert(book: Workbook, page: Worksheet, row: int, plot: Plot, places: Places) -> None:
+def _insert(book: Workbook, page: Worksheet, row: int, plot: Plot, places: Mapping[str, int]) -> None:
     chart: Any = book.add_chart({"type": "scatter", "subtype": "straight"})
-    across = places.run if plot.by_run else places.line
+    across = places["run"] if plot.by_run else places["line"]
     names: list[str] = []
     for name, column, (sheet, first, last, *_), look in _series(plot.spans, places):
         cells = {"categories": [sheet, first, across, last, across], "values": [sheet, first, column, last, column]}
@@ -172,19 +163,19 @@ def _insert(book: Workbook, page: Worksheet, row: int, plot: Plot, places: Place
     page.insert_chart(row, 0, chart, {"description": f"The metric of each run of session {plot.key}, and the best"})
 
 
-def _series(spans: Sequence[RowSpan], places: Places) -> Iterator[tuple[str, int, RowSpan, dict[str, Any]]]:
+def _series(spans: Sequence[RowSpan], places: Mapping[str, int]) -> Iterator[tuple[str, int, RowSpan, dict[str, Any]]]:
     """Lay out a chart's series: points over as many segments as lie together, a line for each segment."""
     whole = list(_joined(spans))
     points = (
-        ("not kept", places.not_kept, _dot("circle", 4, _GREY)),
-        ("kept", places.kept, _dot("diamond", 7, _GREEN)),
+        ("not kept", places["not_kept"], _dot("circle", 4, _GREY)),
+        ("kept", places["kept"], _dot("diamond", 7, _GREEN)),
     )
     for name, column, look in points:
         for span in whole:
             yield name, column, span, look
     line = {"line": {"color": _BLUE, "width": 1.5}, "marker": {"type": "none"}}
     for span in spans:
-        yield "running best", places.best, span, line
+        yield "running best", places["best_so_far"], span, line
 
 
 def _dot(kind: str, size: int, colour: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """One table of a workbook: its header, its rows as they come, and a further sheet where one is full."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -9,11 +10,18 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from ledger.base.numbers import SAFE_INTEGER
-from ledger.exports.cell_text import is_formula
-from ledger.exports.workbook.allowed_text import clean
+from ledger.exports.cell_text import inert, is_formula
 
 MAX_ROWS = 1_048_576
 """The rows of a sheet, its header included; Excel opens no more."""
+
+MOST = 32_767
+"""The UTF-16 units that Excel takes in one cell."""
+
+_MARK = " … [cut]"
+_LABEL = 120
+_REFERENCE = re.compile(r"!(?=\$?[A-Z])")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 _SAMPLED = 200
 """Rows that a column's width is taken from."""
@@ -97,7 +105,7 @@ class Sheet:
     def add(self, row: Sequence[Any]) -> None:
         """Write the next row; afterwards `name` and `row` (from 0) say where it stands."""
         if self.row + 1 >= MAX_ROWS:
-            self._close()
+            self.close()
             self._open()
         self.row += 1
         if self.row <= _SAMPLED and self._count == 1:
@@ -109,9 +117,6 @@ class Sheet:
 
     def close(self) -> None:
         """Finish the table: header frozen, filter, widths, colours."""
-        self._close()
-
-    def _close(self) -> None:
         page = self._page
         page.freeze_panes(1, 0)
         page.repeat_rows(0)
@@ -184,6 +189,31 @@ def _put_percent(page: Worksheet, styles: Styles, row: int, place: int, value: f
 
 def _put_ratio(page: Worksheet, styles: Styles, row: int, place: int, value: float) -> None:
     _put_number(page, row, place, value, styles.percent)
+
+
+def clean(text: str) -> str:
+    """Show control characters, which XML forbids, as their pictures (`␛`), and mark a text that is cut at `MOST`."""
+    if not text.isprintable():
+        text = _FORBIDDEN.sub(_picture, text.replace("\r\n", "\n"))
+    return text if len(text) <= MOST // 2 else _cut(text)
+
+
+def label(text: str) -> str:
+    """Write a text for a chart: on one line, short, and no reference to a cell, which XlsxWriter sees in `a!B1`."""
+    line = _REFERENCE.sub("! ", " ".join(clean(text).split()))
+    return inert(line if len(line) <= _LABEL else line[: _LABEL - 1] + "…")
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return "␡" if code == 0x7F else chr(0x2400 + code) if code < 0x20 else "\ufffd"
+
+
+def _cut(text: str) -> str:
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * MOST:
+        return text
+    return units[: 2 * (MOST - len(_MARK))].decode("utf-16-le", "ignore") + _MARK
 
 
 _PUTS = {"plain": _put_plain, "time": _put_time, "percent": _put_percent, "ratio": _put_ratio}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
@@ -11,30 +11,25 @@ from ledger.base.text import plain
 from ledger.log.jsontext import BOM, decode, dump
 from ledger.log.source import read_small
 from ledger.loop.iteration.journal import Wishes
+from ledger.loop.iteration.preconditions import listed
 from ledger.loop.measuring import processes
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.processes import Finished
-from ledger.session.files import Session
-from ledger.session.side_names import AGENT_OUTPUT, BRIEF, NOTE
+from ledger.session.files import AGENT_OUTPUT, BRIEF, NOTE, Session
 
 NOTE_BYTES = 1 << 20
 """A larger note is left out."""
 DESCRIPTION = 10_000
 """Characters of a description; the rest of a longer one stands in the run's asi."""
 
-_DESCRIBED = 3
 _TEXTS = ("description", "keep_equal", "discard")
 
 
-class Call(NamedTuple):
-    """Hold how an agent's turn went: how it ended, and the last of its output."""
+def call(session: Session, command: str, brief: str, number: int, timeout: float | None) -> tuple[Finished, str]:
+    """Let the agent take its turn, and give how it ended and the last of its output.
 
-    finished: Finished
-    tail: str
-
-
-def call(session: Session, command: str, brief: str, number: int, timeout: float | None) -> Call:
-    """Let the agent take its turn: its brief comes on stdin and in `$LEDGER_BRIEF`, its answer in `$LEDGER_NOTE`."""
+    Its brief comes on stdin and in `$LEDGER_BRIEF`, its answer in `$LEDGER_NOTE`.
+    """
     path, note, text = session.side(BRIEF), session.side(NOTE), brief.encode("utf-8", "replace")
     put(path, text)
     if note.is_dir():
@@ -47,14 +42,12 @@ def call(session: Session, command: str, brief: str, number: int, timeout: float
             ["bash", "-c", command], session.workdir, timeout, lambda _, chunk: output.write(chunk),
             stdin=text, env=env, merged=True,
         )  # fmt: skip
-        return Call(finished, output.tail)
+        return finished, output.tail
 
 
 def answer(session: Session, paths: Sequence[str]) -> tuple[Wishes, str]:
     """Read what the agent said of its change, and what is wrong with that; without a word the files describe it."""
-    more = len(paths) - _DESCRIBED
-    named = ", ".join(map(plain, paths[:_DESCRIBED])) + (f" and {more} more" if more > 0 else "")
-    wishes = Wishes(f"change {named}")
+    wishes = Wishes(f"change {listed(paths, 3)}")
     try:
         data = (read_small(session.side(NOTE), NOTE_BYTES) or b"").removeprefix(BOM).strip()
     except LedgerError as error:
@@ -76,7 +69,8 @@ def _taken(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     wrong = []
     for key in _TEXTS:
         value = said.get(key)
-        if isinstance(value, str) and (text := _clean(value)):
+        # No commit message can hold control characters.
+        if isinstance(value, str) and (text := "\n".join(map(plain, value.splitlines())).strip()):
             taken[key] = text
         elif value not in (None, "") and not isinstance(value, str):
             wrong.append(f"{key} must be a text")
@@ -93,8 +87,3 @@ def _taken(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         taken["asi"] = {"description": whole, **taken.get("asi", {})}
         wrong.append(f"description is cut after {DESCRIPTION:,} characters; asi is the place for more")
     return taken, wrong
-
-
-def _clean(text: str) -> str:
-    """Strip control characters, which no commit message can hold, from each line."""
-    return "\n".join(map(plain, text.splitlines())).strip()

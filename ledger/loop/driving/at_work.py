@@ -1,9 +1,6 @@
 """What is at work on a session right now, as its side files tell: the loop, a half-done iteration, queued words."""
 
-from ledger.base.locks import is_locked
-from ledger.loop.iteration import journal
-from ledger.session.files import Session
-from ledger.session.side_names import LOOP, RUN_LOCK
+from ledger.session.files import ITERATION, LOOP, RUN_LOCK, Session
 
 
 def state_of(session: Session, now_ms: int) -> dict[str, str]:
@@ -14,8 +11,13 @@ def state_of(session: Session, now_ms: int) -> dict[str, str]:
 
         loop = live(session)
         found["loop"] = described(loop, now_ms) if loop else "not running"
-    entry = journal.load(session)
-    if entry is not None and not found.get("loop", "").startswith("alive"):
+    if session.side(ITERATION).exists() and not found.get("loop", "").startswith("alive"):
+        from ledger.base.locks import is_locked
+        from ledger.loop.iteration import journal
+
+        entry = journal.load(session)
+        if entry is None:
+            return found
         if is_locked(session.side(RUN_LOCK)):
             found["at work"] = f"ledger run, on run {entry.number}"
         else:

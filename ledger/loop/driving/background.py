@@ -17,9 +17,7 @@ from ledger.base.locks import is_locked, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.base.times import iso, now_ms
-from ledger.session.files import Session
-from ledger.session.objects import get_object, put_object
-from ledger.session.side_names import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP
+from ledger.session.files import LOOP, LOOP_LOCK, LOOP_OUTPUT, STOP, Session
 
 START_PATIENCE = 30.0
 """Seconds that a detached loop may take until it works or says why not."""
@@ -48,7 +46,7 @@ def live(session: Session) -> Live | None:
     """Find the loop that is at work on a session; None if there is none."""
     if not session.side(LOOP).exists() or not is_locked(session.side(LOOP_LOCK)):
         return None
-    found = get_object(session.side(LOOP)) or {}
+    found = session.get_object(LOOP)
     if any(type(found.get(name)) is not kind for name, kind in _KINDS.items()):
         return None
     return Live(**{name: found[name] for name in _KINDS})
@@ -68,8 +66,7 @@ def inside(session: Session) -> bool:
 
 def last_agent(session: Session) -> str | None:
     """Give the agent command of the session's last loop."""
-    found = get_object(session.side(LOOP)) or {}
-    agent = found.get("agent")
+    agent = session.get_object(LOOP).get("agent")
     return agent if isinstance(agent, str) and agent else None
 
 
@@ -78,14 +75,13 @@ class Registration:
 
     def __init__(self, session: Session, agent: str) -> None:
         self._session = session
-        moment = now_ms()
-        self._live = Live(os.getpid(), moment, STARTING, moment, agent)
-        self._write()
+        self._live = Live(os.getpid(), now_ms(), STARTING, now_ms(), agent)
+        self.step(STARTING)
 
     def step(self, name: str) -> None:
         """Tell what the loop does now."""
         self._live = self._live._replace(step=name, since_ms=now_ms())
-        self._write()
+        self._session.put_object(LOOP, self._live._asdict())
 
     def check(self) -> None:
         """Raise LedgerError if the lock's file is gone, since a second loop could start then."""
@@ -95,9 +91,6 @@ class Registration:
                 " --resume"
             )
 
-    def _write(self) -> None:
-        put_object(self._session.side(LOOP), self._live._asdict())
-
 
 @contextmanager
 def registered(session: Session, agent: str) -> Iterator[Registration]:
@@ -106,11 +99,6 @@ def registered(session: Session, agent: str) -> Iterator[Registration]:
     session.side(STOP).unlink(missing_ok=True)  # ahead of the lock, by which a stop finds the loop
     with locked(session.side(LOOP_LOCK), LOCK_PATIENCE, busy="another loop is starting here; see ledger status"):
         yield Registration(session, agent)
-
-
-def stop_asked(session: Session) -> bool:
-    """Tell whether somebody asked the loop to stop."""
-    return session.side(STOP).exists()
 
 
 def is_urgent(session: Session) -> bool:

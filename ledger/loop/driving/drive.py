@@ -1,7 +1,6 @@
 """`ledger loop`: verdict, hook, agent, run, again, until the verdict says otherwise (protocols.md 7)."""
 
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -13,20 +12,18 @@ from ledger.fold.verdict import Verdict
 from ledger.loop.by_hand import Appended
 from ledger.loop.driving import agent as agents
 from ledger.loop.driving import hooks
-from ledger.loop.driving.background import Registration, stop_asked
+from ledger.loop.driving.background import Registration
 from ledger.loop.driving.ending import Ending, close, closed
 from ledger.loop.iteration import journal, preconditions, protected
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
-from ledger.loop.iteration.experiment import Say
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.measuring.interrupt import Wish
+from ledger.loop.measuring.processes import Finished
 from ledger.loop.project import Project
 from ledger.session import messages
-from ledger.session.files import Session
-from ledger.session.history import sound
-from ledger.session.side_names import AGENT_OUTPUT
+from ledger.session.files import AGENT_OUTPUT, STOP, Session
+from ledger.session.history import History, sound
 from ledger.session.standing import judge_session
-from ledger.session.writer import check_open
 from ledger.telling.brief import brief
 
 UNCHANGED_TURNS = 3
@@ -45,15 +42,7 @@ class LoopOptions(NamedTuple):
     resume: bool = False
 
 
-class Ears(NamedTuple):
-    """Bundle who listens: to sentences, to the name of each step, to each logged run with what its hook said."""
-
-    say: Say
-    step: Say
-    logged: Callable[[Appended], object]
-
-
-def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, ears: Ears) -> Ending:
+def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, listener: Listener) -> Ending:
     """Run the loop to its end and say how it ended.
 
     Raises LedgerError where it cannot go on, a session that is concluded already among that, and KeyboardInterrupt when
@@ -66,16 +55,17 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
 
     def watch(name: str) -> None:
         place.step(name)
-        ears.step(name)
+        listener.step(name)
 
+    ears = listener._replace(step=watch)
     while True:
         if journal.load(session) is not None:
-            _attempt(project, plan, None, Limits(plan.max_iterations), ears, watch, recovering=True)
+            _attempt(project, plan, None, Limits(plan.max_iterations), ears, recovering=True)
         sound(history.renew())
         verdict = judge_session(history.state, session, plan.max_iterations, now_ms())
         if (ending := closed(history.state, verdict, plan.max_iterations)) is not None:
             return close(session, history, ending, verdict, ears.say)
-        if stop_asked(session) or wish.asked:
+        if session.side(STOP).exists() or wish.asked:
             return Ending("STOPPED", interrupted=wish.asked)
         if plan.minutes is not None and time.monotonic() - begun >= plan.minutes * 60:
             over = Ending("DONE (max_minutes)", "done", f"{plan.minutes:g} minutes are over")
@@ -83,9 +73,9 @@ def drive(project: Project, plan: LoopOptions, place: Registration, wish: Wish, 
         place.check()
         preconditions.check_repository(session, history, git)
         if history.state.current().best is None and not policy_of(history.state).measured_start:
-            _baseline(project, plan, ears, watch)
+            _baseline(project, plan, ears)
             continue
-        unchanged = 0 if _turn(project, plan, verdict, ears, watch) else unchanged + 1
+        unchanged = 0 if _turn(project, plan, verdict, ears) else unchanged + 1
         if unchanged == UNCHANGED_TURNS:
             raise LedgerError(
                 f"the agent changed nothing {UNCHANGED_TURNS} times in a row, so the loop stops; its output is in"
@@ -99,7 +89,8 @@ def _check_start(project: Project, *, resume: bool) -> None:
     Who resumes takes them as what an interrupted turn left.
     """
     session, history, git = project
-    check_open(sound(history.renew()).state)
+    state = sound(history.renew()).state
+    policy_of(state).check_open(state)
     preconditions.check_repository(session, history, git)
     if not resume and (left := preconditions.changed(session, git)):
         raise LedgerError(
@@ -108,8 +99,8 @@ def _check_start(project: Project, *, resume: bool) -> None:
         )
 
 
-def _baseline(project: Project, plan: LoopOptions, ears: Ears, watch: Say) -> None:
-    for entry in _attempt(project, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears, watch):
+def _baseline(project: Project, plan: LoopOptions, ears: Listener) -> None:
+    for entry in _attempt(project, plan, None, Limits(plan.max_iterations, repeat=plan.repeat), ears):
         if entry.run is not None and entry.run.status not in ("keep", "baseline"):
             raise LedgerError(
                 f"the unchanged tree could not be measured ({entry.run.status}), so no change can be: mend the measure"
@@ -117,26 +108,23 @@ def _baseline(project: Project, plan: LoopOptions, ears: Ears, watch: Say) -> No
             )
 
 
-def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Ears, watch: Say) -> bool:
+def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Listener) -> bool:
     """Let the agent change something and measure it; tell whether there was a change."""
     session, history, git = project
     scope = find_scope(session, history)
     if left := preconditions.changed(session, git):
         ears.say(f"changed before the agent's turn, and part of its experiment: {preconditions.listed(left)}")
     if plan.hooks:
-        watch("before-hook")
-        fired = hooks.fire(session, history, "before")
-        if fired is not None:
-            _queue(session, messages.BEFORE, fired)
-            git.forget()
+        _fire(project, history, "before", ears)
         sound(history.renew())
     before = protected.note(session, history, git)
-    watch("agent")
+    ears.step("agent")
     notes = messages.pending(session)
     text = brief(session, history, verdict, now_ms(), notes=notes)
-    called = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
+    finished, tail = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
     git.forget()
-    _tell_end(session, called, ears)
+    if not finished.ok:
+        _tell_end(session, finished, tail, ears)
     protected.check_log(session, history, before)
     messages.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next
     if said := protected.undo_commits(git, before):
@@ -155,47 +143,48 @@ def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Ears, wat
     if problem:
         ears.say(problem)
         messages.add(session, "loop", problem)
-    if "keep_equal" in (lacks := policy_of(history.state).lacks):
-        wishes = wishes._replace(keep_equal="")
-    if "discard" in lacks:
-        wishes = wishes._replace(discard="")
+    lacks = policy_of(history.state).lacks
+    wishes = wishes._replace(
+        keep_equal="" if "keep_equal" in lacks else wishes.keep_equal,
+        discard="" if "discard" in lacks else wishes.discard,
+        repeat=plan.repeat,
+    )
     limits = Limits(plan.max_iterations, scope)
-    _attempt(project, plan, wishes._replace(repeat=plan.repeat), limits, ears, watch)
+    _attempt(project, plan, wishes, limits, ears)
     return True
 
 
 def _attempt(
-    project: Project, plan: LoopOptions, wishes: journal.Wishes | None, limits: Limits, ears: Ears, watch: Say,
+    project: Project, plan: LoopOptions, wishes: journal.Wishes | None, limits: Limits, ears: Listener,
     *, recovering: bool = False,
 ) -> list[Appended]:  # fmt: skip
     """Do one iteration, or finish the one that was left; fire the after-hook for what was logged."""
-    entries, (session, _, git) = [], project
+    entries = []
 
     def logged(entry: Appended) -> None:
         entries.append(entry)
         ears.logged(entry)
         if plan.hooks and entry.run is not None:
-            watch("after-hook")
-            fired = hooks.fire(session, entry.history, "after")
-            if fired is not None:
-                _queue(session, messages.AFTER, fired)
-                git.forget()
+            _fire(project, entry.history, "after", ears)
 
-    attempt(project, wishes, limits, Listener(ears.say, watch, lambda history: None, logged), recover_only=recovering)
+    attempt(project, wishes, limits, ears._replace(logged=logged), recover_only=recovering)
     return entries
 
 
-def _queue(session: Session, source: str, fired: hooks.Fired) -> None:
-    messages.add(session, source, "\n".join(filter(None, (fired.text, fired.problem))))
+def _fire(project: Project, history: History, stage: str, ears: Listener) -> None:
+    """Fire the hook of a stage, which may change anything, and queue what it says for the next brief."""
+    ears.step(f"{stage}-hook")
+    fired = hooks.fire(project.session, history, stage)
+    if fired is not None:
+        messages.add(project.session, f"{stage} hook", "\n".join(filter(None, (fired.text, fired.problem))))
+        project.git.forget()
 
 
-def _tell_end(session: Session, called: agents.Call, ears: Ears) -> None:
-    finished = called.finished
-    if finished.ok:
-        return
+def _tell_end(session: Session, finished: Finished, tail: str, ears: Listener) -> None:
+    """Say how an agent failed, and the last that it wrote."""
     how = finished.problem or (
         "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
     )
     ears.say(f"the agent {how}; its output is in {show_path(session.side(AGENT_OUTPUT))}")
-    for line in called.tail.splitlines()[-5:]:
+    for line in tail.splitlines()[-5:]:
         ears.say(f"  {line}")

@@ -9,7 +9,7 @@ from ledger.fold.verdict import Verdict
 from ledger.loop.iteration.experiment import Say
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.session.writer import concluded, writing
+from ledger.session.writer import writing
 from ledger.telling import snapshots
 
 
@@ -51,10 +51,11 @@ def close(session: Session, history: History, ending: Ending, verdict: Verdict, 
         return ending
     with writing(history) as pen:
         state = pen.state
-        if concluded(state) is not None:
+        policy = policy_of(state)
+        if policy.concluded(state) is not None:
             return ending
         ack = verdict.segment_runs if verdict.verdict == "backstop" else None
-        made = policy_of(state).end(state, ending.marker, ending.reason, now_ms(), ack)
+        made = policy.end(state, ending.marker, ending.reason, now_ms(), ack)
         if made is None:
             return ending
         pen.append(made)

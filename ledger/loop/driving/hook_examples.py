@@ -23,12 +23,12 @@ class Example(NamedTuple):
 
 def list_examples() -> list[Example]:
     """List the examples by stage and name."""
-    return [_example(path) for stage in STAGES for path in sorted((FOLDER / stage).glob("*.sh"))]
-
-
-def _example(path: Path) -> Example:
-    header = path.read_text("utf-8").splitlines()[1]
-    return Example(path.stem, path.parent.name, header.partition(": ")[2], path)
+    found = []
+    for stage in STAGES:
+        for path in sorted((FOLDER / stage).glob("*.sh")):
+            header = path.read_text("utf-8").splitlines()[1]
+            found.append(Example(path.stem, stage, header.partition(": ")[2], path))
+    return found
 
 
 def find(name: str) -> Example:

@@ -20,9 +20,8 @@ from ledger.dialects.writing import next_run, stamp
 from ledger.log.events import Run
 from ledger.log.jsontext import BOM, WHITE, decode, dump
 from ledger.loop.measuring.processes import Finished, run
-from ledger.session.files import Session
+from ledger.session.files import HOOKS, Session
 from ledger.session.history import History
-from ledger.session.side_names import HOOKS
 from ledger.session.writer import writing
 
 STAGES = ("before", "after")
@@ -38,11 +37,6 @@ class Fired(NamedTuple):
     text: str
     problem: str
     record: dict[str, Any]
-
-    @property
-    def message(self) -> str:
-        """The text and the problem, as they open the next brief or are printed; empty if there is neither."""
-        return "\n".join(part for part in (self.text.rstrip("\n"), self.problem) if part)
 
 
 def find(session: Session, stage: str) -> Path | None:

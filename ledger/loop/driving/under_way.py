@@ -7,8 +7,7 @@ from ledger.loop.iteration import journal
 from ledger.loop.iteration.experiment import Say, Step
 from ledger.loop.iteration.recovery import abandon
 from ledger.loop.project import at_work
-from ledger.session.files import Session
-from ledger.session.side_names import RUN_LOCK
+from ledger.session.files import RUN_LOCK, Session
 
 FOREVER = 1e9
 """Seconds; Ctrl-C ends the wait."""

@@ -31,6 +31,7 @@ _PLACES = ("objects", "hooks")
 _BRANCHES = "refs/heads/"
 _EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+_UNBORN = "nothing is committed yet: commit the code that is to be improved first"
 _RULES = (".gitignore", ".gitattributes", ".gitmodules")
 """Files that say which others git sees, and how."""
 
@@ -133,6 +134,10 @@ class Git:
         """Give the folder that git keeps its own files of this working tree in."""
         return self._known().private
 
+    def name(self, path: Path) -> str:
+        """Name a file in the folder from the repository's top."""
+        return f"{self._known().prefix}{path.relative_to(self.folder).as_posix()}"
+
     @cached_property
     def _own(self) -> Patterns:
         return Patterns(self._patterns, self._facts.prefix if self._facts else "")
@@ -167,19 +172,9 @@ class Git:
         """Give the branch that is checked out; None on a detached HEAD."""
         return self._where()[1]
 
-    def changes(self) -> list[str]:
-        """List the files that differ from HEAD, new ones too, without the session's own."""
-        return self.look().changed
-
-    def untracked(self) -> frozenset[str]:
-        """List the files that git does not know, without the session's own."""
-        return self.look().untracked
-
     def look_at(self, paths: Iterable[Path]) -> Snapshot:
         """Give the state of some files in the folder, the session's own or not."""
-        prefix = self._known().prefix
-        named = (f":(top,literal){prefix}{path.relative_to(self.folder).as_posix()}" for path in paths)
-        return Snapshot.of(self.ask(*STATUS, "--", *named))
+        return Snapshot.of(self.ask(*STATUS, "--", *(f":(top,literal){self.name(path)}" for path in paths)))
 
     def resolve(self, name: str) -> str | None:
         """Give the full hash of a commit; None if there is none of this name."""
@@ -211,17 +206,30 @@ class Git:
         """Name the operation that waits to be finished, such as a merge; None if there is none."""
         return next((what for name, what in _UNDER_WAY.items() if (self.private() / name).exists()), None)
 
+    def check_ready(self, *, nowhere: str, detached: str, author: str, unborn: str = _UNBORN) -> None:
+        """Raise LedgerError unless the repository can be committed to.
+
+        The texts complete the error: `nowhere` for a folder in no repository, `unborn` for one without a commit,
+        `detached` for a HEAD on no branch (empty: that is no matter), `author` for nobody to name as such.
+        """
+        if self.top() is None:
+            raise LedgerError(nowhere)
+        if self.look().head is None:
+            raise LedgerError(unborn)
+        if detached and self.branch() is None:
+            raise LedgerError(f"HEAD is detached: {detached}")
+        if (doing := self.under_way()) is not None:
+            raise LedgerError(f"{doing} is under way: finish or abort it first")
+        if not self._has_identity:
+            raise LedgerError(f"git does not know {author}: set user.name and user.email with git config")
+
     @cached_property
-    def has_identity(self) -> bool:
-        """Whether git knows whom to name as the author of a commit."""
-        return (
-            self._line("var", "GIT_COMMITTER_IDENT") is not None and self._line("var", "GIT_AUTHOR_IDENT") is not None
-        )
+    def _has_identity(self) -> bool:
+        return all(self._line("var", who) is not None for who in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"))
 
     def contents(self, commit: str, paths: Iterable[Path]) -> list[bytes | None]:
         """Give files of the folder as a commit has them; None for one that it has not."""
-        prefix = self._known().prefix
-        names = [f"{prefix}{path.relative_to(self.folder).as_posix()}" for path in paths]
+        names = list(map(self.name, paths))
         if new := [name for name in names if (commit, name) not in self._blobs]:
             self._blobs.update({(commit, name): data for name, data in zip(new, self._read(commit, new), strict=True)})
         return [self._blobs[commit, name] for name in names]
@@ -327,7 +335,7 @@ class Git:
         """
         import tempfile  # slow to import, and seldom needed
 
-        head, changes = self.head(), self.changes()
+        head, changes = self.head(), self.look().changed
         if head is not None and not changes:
             return os.fsdecode(self.ask("rev-parse", f"{head}^{{tree}}")).strip()
         with tempfile.TemporaryDirectory() as place:

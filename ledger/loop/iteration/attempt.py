@@ -18,16 +18,14 @@ from ledger.loop.iteration.recovery import abandon, recover
 from ledger.loop.iteration.scope import Scope
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.project import Project
+from ledger.session.files import RUN_LOCK
 from ledger.session.history import History, secondary_names, sound
-from ledger.session.side_names import RUN_LOCK
 from ledger.session.standing import judge_session
-from ledger.session.writer import check_open
 
 REPOSITORY_LOCK = "ledger.lock"
 """In git's own folder: held by the one who measures, whichever session it is for."""
 PATIENCE = 1.0
 """Seconds for those who only look whether a run is under way."""
-BASELINE = "baseline"
 
 
 class Limits(NamedTuple):
@@ -42,15 +40,15 @@ class Limits(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Bundle who is told: sentences, the name of each step, the log ahead of an iteration, and what was logged.
+    """Bundle who is told: sentences, the name of each step, what was logged, and that an iteration is ahead.
 
     Who lets a hook run when told has the repository forgotten.
     """
 
     say: Say
     step: Say
-    ahead: Callable[[History], object]
     logged: Callable[[Appended], object]
+    ahead: Callable[[], object] = lambda: None
 
 
 def attempt(
@@ -87,7 +85,7 @@ def _alone(git: Git) -> AbstractContextManager[None]:
 
 def _check(step: Step, limits: Limits) -> None:
     state = sound(step.history.renew()).state
-    check_open(state)
+    policy_of(state).check_open(state)
     preconditions.check_verdict(judge_session(state, step.session, limits.max_iterations, now_ms()))
 
 
@@ -118,7 +116,7 @@ def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener
         step.say("the segment has no baseline yet: the unchanged tree is measured first")
         _baseline(step, wishes.repeat, paths)
         _check(step, limits)
-    listener.ahead(history)
+    listener.ahead()
     experiment.conduct(step, experiment.commit(step, _begun(step, wishes._asdict(), paths)))
 
 
@@ -142,7 +140,7 @@ def _baseline(step: Step, repeat: int, beside: list[str] | None = None) -> None:
             f"the baseline is the unchanged tree, but this differs from HEAD: {preconditions.listed(changed)};"
             " commit it, have git ignore it, or take it away"
         )
-    entry = _begun(step, Wishes(BASELINE, repeat=repeat)._asdict(), [], baseline=True)
+    entry = _begun(step, Wishes("baseline", repeat=repeat)._asdict(), [], baseline=True)
     logged = experiment.conduct(step, experiment.put_away(step, entry, beside or []))
     run = logged.run
     if beside is not None and run is not None and run.status not in ("keep", "baseline"):

@@ -17,18 +17,15 @@ from ledger.loop.iteration import appending, harness, journal, preconditions, pr
 from ledger.loop.iteration.decision import Rival, decide
 from ledger.loop.iteration.journal import Journal
 from ledger.loop.measuring import last_measurement
-from ledger.loop.measuring.measurement import Checked, Measurement, check, guard, has_checks, measure, verify
-from ledger.session.files import Session
+from ledger.loop.measuring.measurement import NO_CHECKS, Checked, Measurement, check, guard, measure, verify
+from ledger.session.files import ITERATION, Session
 from ledger.session.history import History, sound
-from ledger.session.side_names import ITERATION
 
 Say = Callable[[str], object]
 """What gets each sentence about what is going on."""
 
 ATTEMPTS = 2
 """Measurements of one experiment that may be killed from outside before that counts as a crash."""
-
-UNCHECKED = Checked("none", "", "", 0.0)
 
 
 class Step(NamedTuple):
@@ -62,12 +59,11 @@ def conduct(step: Step, entry: Journal) -> Appended:
     try:
         history = sound(step.history.renew())
         entry = _measured(step, entry)
-        if policy_of(history.state).logs_before_revert:
-            entry, logged = appending.log(step, entry)
+        if not policy_of(history.state).logs_before_revert:
             entry = _reverted(step, entry)
-        else:
-            entry = _reverted(step, entry)
-            entry, logged = appending.log(step, entry)
+        step.watch("logging")
+        entry, logged = appending.log(step.session, history, entry)
+        entry = _reverted(step, entry)
         _verify(step, entry)
     except LedgerError as error:
         if entry.shelf is None:
@@ -115,19 +111,20 @@ def _measured(step: Step, entry: Journal) -> Journal:
     segment, policy = history.state.current(), policy_of(history.state)
     more: dict[str, str | None] = {}
     if entry.attempts >= ATTEMPTS:
-        measured, checked = _given_up(entry), UNCHECKED
+        said = f"killed from outside {entry.attempts} times while it was measured"
+        measured, checked = Measurement(failure=said), NO_CHECKS
     else:
-        entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.untracked()))
+        entry = entry.save(session, attempts=entry.attempts + 1, before=sorted(step.git.look().untracked))
         before = protected.note(session, history, step.git)
         step.watch("measuring")
         if policy.commands_in_config:
             measured, checked, more = _verified(step, entry, history)
         else:
             measured = measure(session, segment.metric_name, repeat=wishes.repeat)
-            if not measured.failure and has_checks(session):
+            if not measured.failure and session.file("checks").exists():
                 measured = _bounded(step, before, measured)
             step.watch("checking")
-            checked = UNCHECKED if measured.failure else check(session)
+            checked = NO_CHECKS if measured.failure else check(session)
         measured = _bounded(step, before, measured, last=True)
         segment = history.state.current()  # others may have appended meanwhile
         tidy(step, entry)
@@ -159,31 +156,24 @@ def _bounded(step: Step, before: protected.Before, measured: Measurement, *, las
     if not undone:
         return measured
     said = f"changed what is the session's own, which is put back: {', '.join(undone)}"
-    return Measurement(None, {}, (), said, measured.tail, measured.seconds, measured.warnings)
-
-
-def _given_up(entry: Journal) -> Measurement:
-    said = f"killed from outside {entry.attempts} times while it was measured"
-    return Measurement(None, {}, (), said, "", 0.0, ())
+    return Measurement(failure=said, tail=measured.tail, seconds=measured.seconds, warnings=measured.warnings)
 
 
 def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement, Checked, dict[str, str | None]]:
     """Measure by the commands of the configuration: the guard is asked only about a metric that is better."""
     policy = policy_of(history.state)
     config = policy.config(history.state) or {}
-    logs = step.session.log.parent / "logs"
-    logs.mkdir(exist_ok=True)
     # Named by the event's place: an iteration that ended in an error has its number taken by the next one.
     names = {kind: f"logs/{history.state.records:03}.{kind}.log" for kind in ("verify", "guard")}
     measured = verify(step.session, config, step.session.log.parent / names["verify"])
     more: dict[str, str | None] = {"verify_log": names["verify"], "guard_log": None, "guard": "not_run"}
     retained, direction = policy.to_beat(history.state), history.state.current().direction
     if measured.metric is None or retained is None or direction is None:
-        return measured, UNCHECKED, more
+        return measured, NO_CHECKS, more
     if not better(measured.metric, retained, direction):
-        return measured, UNCHECKED, more
+        return measured, NO_CHECKS, more
     if config.get("guard") is None:
-        return measured, UNCHECKED, {**more, "guard": "pass"}
+        return measured, NO_CHECKS, {**more, "guard": "pass"}
     step.watch("guarding")
     checked = guard(step.session, config, step.session.log.parent / names["guard"])
     return measured, checked, {**more, "guard": checked.status, "guard_log": names["guard"]}
@@ -203,7 +193,7 @@ def tidy(step: Step, entry: Journal) -> None:
     """Leave nothing of what measuring did to the tree: new files are no experiment's, tracked ones are put back."""
     if entry.before is None:
         return
-    made = step.git.untracked().difference(entry.before)
+    made = step.git.look().untracked.difference(entry.before)
     if made:
         preconditions.note_made(step.session, made)
     if changed := preconditions.changed(step.session, step.git):
@@ -224,13 +214,13 @@ def _reverted(step: Step, entry: Journal) -> Journal:
         return entry.save(step.session, reverted=git.revert(head, entry.paths))
     if git.parents(head) == [entry.trial] and git.same_tree(head, entry.base):
         return entry.save(step.session, reverted=head)
-    raise LedgerError(moved(step, entry))
+    raise moved(step, entry)
 
 
 def _make_way(step: Step, entry: Journal) -> None:
     """Take files out of the way of a revert that measuring made where the experiment had removed them."""
     assert entry.trial is not None
-    untracked = step.git.untracked()
+    untracked = step.git.look().untracked
     if back := untracked and untracked.intersection(step.git.differing(entry.base, entry.trial)):
         kept = step.git.keep_aside(f"measured-{entry.number}")
         step.git.remove(back)
@@ -245,7 +235,7 @@ def _verify(step: Step, entry: Journal) -> None:
     due = entry.trial if entry.kept and entry.trial else entry.reverted or entry.base
     head = step.git.head() or ""
     if head != due:
-        raise LedgerError(moved(step, entry))
+        raise moved(step, entry)
     if entry.reverted and not step.git.same_tree(head, entry.base):
         raise LedgerError(
             f"the revert {head[:SHORT]} did not bring back the tree of {entry.base[:SHORT]}: look at both"
@@ -254,10 +244,10 @@ def _verify(step: Step, entry: Journal) -> None:
         step.say(f"the tree differs from HEAD after the run: {preconditions.listed(left)}")
 
 
-def moved(step: Step, entry: Journal) -> str:
+def moved(step: Step, entry: Journal) -> LedgerError:
     """Say that somebody moved HEAD under an iteration, and how to give it up."""
     path = step.session.side(ITERATION)
-    return (
+    return LedgerError(
         f"HEAD was moved to {(step.git.head() or '')[:SHORT]} while run {entry.number} was under way: go back with"
         f" git checkout {entry.branch} and git reset --mixed {(entry.trial or entry.base)[:SHORT]}, or remove"
         f" {path} to give the iteration up"

@@ -9,12 +9,8 @@ from ledger.dialects import policy_of
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration.scope import find as find_scope
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, SCRIPTS, Session
 from ledger.session.history import History
-from ledger.session.objects import get_object, put_object
-from ledger.session.side_names import HARNESS
-
-SCRIPTS = ("measure", "checks")
 
 
 def check(session: Session, history: History, git: Git) -> None:
@@ -45,9 +41,9 @@ def check(session: Session, history: History, git: Git) -> None:
 def check_config(session: Session) -> None:
     """Raise LedgerError if run.json, which never changes, is not what it was when this was first asked."""
     digest = _digest(read_small(run_json_of(session.log)))
-    known = get_object(session.side(HARNESS))
-    if known is None:
-        put_object(session.side(HARNESS), {"run_json": digest})
+    known = session.get_object(HARNESS)
+    if not known:
+        session.put_object(HARNESS, {"run_json": digest})
     elif known.get("run_json") not in (None, digest):
         raise LedgerError("run.json was changed, which never changes: put it back, or start anew after ledger archive")
 
@@ -57,12 +53,12 @@ def pin(session: Session, history: History) -> None:
     made: dict[str, Any] = {name: _digest(read_small(session.file(name))) for name in SCRIPTS}
     scope = find_scope(session, history)
     made |= {"scope": list(scope.paths), "off_limits": list(scope.off_limits)}
-    put_object(session.side(HARNESS), {"line": history.state.current().line, **made})
+    session.put_object(HARNESS, {"line": history.state.current().line, **made})
 
 
 def _pinned(session: Session, history: History, git: Git) -> dict[str, Any]:
     """Give the digests remembered; on a fresh clone those at the commit of the segment's first keep."""
-    known = get_object(session.side(HARNESS)) or {}
+    known = session.get_object(HARNESS)
     if known.get("line") == history.state.current().line:
         return {name: known.get(name) for name in SCRIPTS}
     commit = next((run.commit for run in history.runs() if run.commit and git.resolve(run.commit)), None)

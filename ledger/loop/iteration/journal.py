@@ -7,9 +7,7 @@ from typing import Any, NamedTuple, Self
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
-from ledger.session.files import Session
-from ledger.session.objects import get_object, put_object
-from ledger.session.side_names import ITERATION
+from ledger.session.files import ITERATION, Session
 
 SUBJECT_COLUMNS = 60
 
@@ -58,7 +56,7 @@ class Journal(NamedTuple):
     def save(self, session: Session, **changed: Any) -> Self:
         """Write the journal down with these changes, durably, and give it."""
         made = self._replace(**changed)
-        put_object(session.side(ITERATION), _plain(made._asdict()), durable=True)
+        session.put_object(ITERATION, _plain(made._asdict()), durable=True)
         return made
 
     @property
@@ -93,11 +91,10 @@ def _plain(value: Any) -> Any:
 
 def load(session: Session) -> Journal | None:
     """Read the journal of a half-done iteration; None if there is none. Raises LedgerError if it cannot be read."""
-    path = session.side(ITERATION)
-    found = get_object(path)
-    if found is None and not path.exists():
+    path, found = session.side(ITERATION), session.get_object(ITERATION)
+    if not found and not path.exists():
         return None
-    if found is None or not {"number", "branch", "base", "paths", "wishes"} <= found.keys():
+    if not {"number", "branch", "base", "paths", "wishes"} <= found.keys():
         raise LedgerError(
             f"an iteration was under way, but {show_path(path)} cannot be read: see in git log whether its experiment"
             " has to be reverted, then remove that file"

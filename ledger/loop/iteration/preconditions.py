@@ -1,7 +1,8 @@
 """The preconditions of an iteration: the repository, the branch, who commits, what may have changed."""
 
+import re
 import shutil
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ledger.base.errors import LedgerError
@@ -10,16 +11,13 @@ from ledger.base.text import plain
 from ledger.dialects import policy_of
 from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import harness
 from ledger.loop.iteration.scope import Scope
-from ledger.session.files import Session
+from ledger.session.files import LEAVINGS, Session
 from ledger.session.history import History
-from ledger.session.objects import get_object, put_object
-from ledger.session.side_names import LEAVINGS
 
-_LISTED = 5
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # a byte that is no UTF-8
 _ADVICE = {
     "max_iterations": "the segment has all the runs that were asked for; raise the limit to go on",
     "max_minutes": "the time is up; a new segment (ledger init) starts another",
@@ -32,8 +30,8 @@ _ADVICE = {
 def check_verdict(verdict: Verdict) -> None:
     """Raise LedgerError, with what to do, unless the verdict is to continue."""
     if verdict.verdict != "continue":
-        advice = _ADVICE[verdict.verdict].replace("past N", f"past {verdict.segment_runs}")
-        raise LedgerError(f"the verdict is {verdict.verdict}: {advice.replace('ack N', f'ack {verdict.segment_runs}')}")
+        advice = _ADVICE[verdict.verdict].replace(" N ", f" {verdict.segment_runs} ")
+        raise LedgerError(f"the verdict is {verdict.verdict}: {advice}")
 
 
 def check_repository(session: Session, history: History, git: Git) -> None:
@@ -43,8 +41,7 @@ def check_repository(session: Session, history: History, git: Git) -> None:
     for program in ("git", "bash"):
         if shutil.which(program) is None:
             raise LedgerError(f"{program} is not on PATH, and no experiment goes without it")
-    check_ready(
-        git,
+    git.check_ready(
         nowhere=f"{show_path(session.workdir)} is in no git repository, and experiments are commits: git init",
         detached="check out a branch, which the kept commits can stay on",
         author="whom to name as author",
@@ -86,40 +83,32 @@ def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
             f"a repository within this one cannot be reverted with an experiment: put {listed(nested)} back as it was,"
             " or have git ignore it"
         )
-    if odd := [path for path in found if not _is_utf8(path)]:
+    if odd := [path for path in found if _SURROGATE.search(path)]:
         raise LedgerError(f"a name that is no UTF-8 cannot be logged: rename {listed([show_path(one) for one in odd])}")
     return found
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def changed(session: Session, git: Git) -> list[str]:
     """List what differs from HEAD and is neither the session's own nor left by measuring."""
     aside = made_by_measuring(session, git)
-    return [path for path in git.changes() if path not in aside]
+    return [path for path in git.look().changed if path not in aside]
 
 
 def made_by_measuring(session: Session, git: Git) -> set[str]:
     """List the files that measuring left behind; one that git knows meanwhile is a file like any other."""
-    return _noted(session) & git.untracked()
+    return _noted(session) & git.look().untracked
 
 
 def note_made(session: Session, files: Set[str]) -> None:
     """Remember more files that measuring made."""
-    put_object(session.side(LEAVINGS), {"files": sorted(_noted(session) | files)})
+    session.put_object(LEAVINGS, {"files": sorted(_noted(session) | files)})
 
 
 def _noted(session: Session) -> set[str]:
-    return set((get_object(session.side(LEAVINGS)) or {}).get("files", ()))
+    return set(session.get_object(LEAVINGS).get("files", ()))
 
 
-def listed(paths: list[str]) -> str:
+def listed(paths: Sequence[str], most: int = 5) -> str:
     """Write some paths, plainly, and how many more there are."""
-    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-    return ", ".join(map(plain, paths[:_LISTED])) + more
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(map(plain, paths[:most])) + more

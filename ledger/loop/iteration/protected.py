@@ -11,12 +11,13 @@ from ledger.base.paths import show_path
 from ledger.base.text import plain
 from ledger.log.source import read_small, run_json_of
 from ledger.loop.git.repository import Git
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, ITERATION, LEAVINGS, LOOP, SCRIPTS, STEER, Session
 from ledger.session.history import History
-from ledger.session.side_names import EDITED_BY_LEDGER, EDITED_MEANWHILE
 
-_BESIDE = ("prompt", "measure", "checks", "ideas")
-_SCRIPTS = ("measure", "checks")
+_EDITED_BY_LEDGER = (LEAVINGS, HARNESS)
+"""Files that only ledger writes, and not while an agent or a benchmark is at work."""
+_EDITED_MEANWHILE = (STEER, LOOP, ITERATION)
+"""Files that change while one is at work, and must not get lost."""
 
 MOST_BYTES = 1 << 20
 """A larger file beside the log is not kept at hand."""
@@ -40,8 +41,8 @@ def note(session: Session, history: History, git: Git) -> Before:
     config = read_small(run_json_of(session.log)) if session.layout.configured else None
     hooks = (session.folder / place for place in (".auto/hooks", "autoresearch.hooks"))
     named = [
-        *map(session.file, _BESIDE),
-        *map(session.side, (*EDITED_MEANWHILE, *EDITED_BY_LEDGER)),
+        *map(session.file, ("prompt", *SCRIPTS, "ideas")),
+        *map(session.side, (*_EDITED_MEANWHILE, *_EDITED_BY_LEDGER)),
         session.folder / ".auto" / "config.json",
         *(path for folder in hooks if folder.is_dir() for path in folder.iterdir()),
     ]
@@ -86,7 +87,7 @@ def undo(session: Session, history: History, before: Before) -> list[str]:
             _put_back(session.log, before.log)
             undone.append("the log")
         _put_own_back(session, before)
-    fixed = set(map(session.file, _SCRIPTS))
+    fixed = set(map(session.file, SCRIPTS))
     for path, (data, mode) in before.beside.items():
         if not path.exists() or (path in fixed and _content(path) != data):
             _put_file(path, data, mode)
@@ -104,7 +105,7 @@ def undo_head(git: Git, before: Before) -> list[str]:
 
 
 def _put_own_back(session: Session, before: Before) -> None:
-    for path in map(session.side, EDITED_BY_LEDGER):
+    for path in map(session.side, _EDITED_BY_LEDGER):
         if path in before.beside:
             if _content(path) != before.beside[path][0]:
                 put(path, before.beside[path][0])

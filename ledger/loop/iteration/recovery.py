@@ -3,7 +3,6 @@
 import contextlib
 import os
 import time
-from pathlib import Path
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
@@ -33,7 +32,7 @@ def recover(step: Step) -> tuple[bool, Appended | None]:
     complete(step.history, entry)
     _free_locks(step)
     if step.git.branch() != entry.branch:
-        raise LedgerError(experiment.moved(step, entry))
+        raise experiment.moved(step, entry)
     found = _committed(step, entry)
     if found is None:
         return True, None
@@ -59,7 +58,7 @@ def _committed(step: Step, entry: Journal) -> Journal | None:
         return entry
     if entry.baseline:
         if head != entry.base:
-            raise LedgerError(experiment.moved(step, entry))
+            raise experiment.moved(step, entry)
         return entry
     if head == entry.base:
         step.git.unstage()
@@ -67,7 +66,7 @@ def _committed(step: Step, entry: Journal) -> Journal | None:
         return None
     if step.git.parents(head) == [entry.base] and entry.bears(step.git.message(head)):
         return entry.save(step.session, trial=head)
-    raise LedgerError(experiment.moved(step, entry))
+    raise experiment.moved(step, entry)
 
 
 def _drop(step: Step, entry: Journal, said: str) -> None:
@@ -80,7 +79,8 @@ def _cleared(step: Step, entry: Journal) -> Journal:
     """Make the tree that of HEAD, so that it can be measured and reverted; what else was changed comes back later."""
     git = step.git
     if git.under_way() == "a revert":
-        _forget_revert(git.private())
+        for name in ("REVERT_HEAD", "MERGE_MSG"):
+            (git.private() / name).unlink(missing_ok=True)
     git.unstage()
     changed = preconditions.changed(step.session, git)
     torn = set(_torn(step, entry, changed)) if entry.reverting else set()
@@ -113,23 +113,14 @@ def _torn(step: Step, entry: Journal, changed: list[str]) -> list[str]:
     return found
 
 
-def _forget_revert(private: Path) -> None:
-    for name in ("REVERT_HEAD", "MERGE_MSG"):
-        (private / name).unlink(missing_ok=True)
-
-
 def _free_locks(step: Step) -> None:
     """Wait for a git process that outlived its caller; remove the locks of one that did not, as after a power cut.
 
     Raises LedgerError for a lock that may still be somebody's.
     """
-    private = step.git.private()
     branch = step.git.branch()
-    locks = [
-        private / "index.lock",
-        private / "HEAD.lock",
-        *([private / f"refs/heads/{branch}.lock"] if branch else []),
-    ]
+    names = ("index.lock", "HEAD.lock", *([f"refs/heads/{branch}.lock"] if branch else []))
+    locks = [step.git.private() / name for name in names]
     deadline = time.monotonic() + LOCK_PATIENCE
     while (held := [lock for lock in locks if lock.exists()]) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -4,18 +4,14 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ledger.base.errors import LedgerError
 from ledger.dialects import policy_of
-from ledger.log.jsontext import decode
 from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
-from ledger.session.files import Session
+from ledger.session.files import HARNESS, Session
 from ledger.session.history import History
-from ledger.session.objects import get_object
 from ledger.session.prompt import Lists, lists
-from ledger.session.side_names import HARNESS
 
 _MAGIC = re.compile(r"[*?[\\]")
 
@@ -33,12 +29,11 @@ class Scope(NamedTuple):
 
     def outside(self, git: Git) -> list[str]:
         """List the changed files that are out of scope or off limits, relative to the repository's top."""
-        changed = git.changes()
+        changed = git.look().changed
         if not changed or not (self.paths or self.off_limits):
             return []
         top = git.top()
-        if top is None:
-            raise LedgerError("this folder is in no git repository")
+        assert top is not None  # else there were no changes to see
         base = top if self.from_top else git.folder
         inside = _matching(git, top, base, self.paths, changed) if self.paths else set(changed)
         barred = _matching(git, top, base, self.off_limits, changed)
@@ -51,7 +46,9 @@ def _matching(git: Git, top: Path, base: Path, entries: Iterable[str], changed: 
     if "" in names:
         return set(changed)
     found = {path for path in changed if any(f"{path}/".startswith(f"{name}/") for name in names)}
-    if patterns := [_pattern(name) for name in names if _MAGIC.search(name)]:
+    magic = [name for name in names if _MAGIC.search(name)]
+    # From the top, only stars and the like being magic; `**/` means any depth only to the glob kind.
+    if patterns := [f":(top,glob){name}" if "**" in name else f":(top){name}" for name in magic]:
         found |= git.matching([path for path in changed if path not in found], patterns)
     return found
 
@@ -64,11 +61,6 @@ def _from_top(top: Path, base: Path, entry: str) -> str | None:
     return "" if path == Path() else path.as_posix()
 
 
-def _pattern(name: str) -> str:
-    """Write a name as a git path pattern from the top, of which only stars and the like are magic."""
-    return f":(top,glob){name}" if "**" in name else f":(top){name}"  # `**/` means any depth only to the glob kind
-
-
 def find(session: Session, history: History) -> Scope:
     """Find a session's scope: in its configuration or its header, as the protocol has it, else in the prompt file.
 
@@ -76,7 +68,7 @@ def find(session: Session, history: History) -> Scope:
     """
     listed, state = _listed(session), history.state
     policy = policy_of(state)
-    stated = policy.config(state) or (_header(history) if policy.scope_key else {})
+    stated = policy.config(state) or (history.header() if policy.scope_key else None) or {}
     return Scope(
         _texts(stated.get(policy.scope_key)) or listed.scope,
         _texts(stated.get(policy.off_limits_key)) or listed.off_limits,
@@ -89,16 +81,9 @@ def _listed(session: Session) -> Lists:
     data = read_small(session.file("prompt"))
     if data is not None:
         return lists(data.decode("utf-8", "replace"))
-    pinned = get_object(session.side(HARNESS)) or {}
+    pinned = session.get_object(HARNESS)
     return Lists(_texts(pinned.get("scope")), _texts(pinned.get("off_limits")))
 
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
-
-
-def _header(history: History) -> dict[str, Any]:
-    """Read the record that opened the segment; empty if there is none."""
-    line = history.state.current().line
-    value = decode(bytes(history.content).split(b"\n", line)[line - 1].rstrip(b"\r")).value if line else None
-    return value if isinstance(value, dict) else {}

@@ -5,13 +5,9 @@ from typing import Any
 
 from ledger.base.errors import LedgerError
 from ledger.base.times import iso
-from ledger.log.jsontext import load
-from ledger.log.source import read_small
 from ledger.loop.git.repository import Git
 from ledger.loop.measuring.measurement import Checked, Measurement
-from ledger.session.files import Session
-from ledger.session.objects import put_object
-from ledger.session.side_names import MEASUREMENT
+from ledger.session.files import MEASUREMENT, Session
 
 
 def remember(session: Session, measurement: Measurement, checked: Checked | None, git: Git | None = None) -> None:
@@ -27,8 +23,8 @@ def remember(session: Session, measurement: Measurement, checked: Checked | None
     tree = git.capture() if inside and (failed is not None or before is not None) else None
     if before is not None and before["tree"] == tree:
         failed = before["checks_failure"]
-    put_object(
-        session.side(MEASUREMENT),
+    session.put_object(
+        MEASUREMENT,
         {
             "time": iso(time.time_ns() // 1_000_000),
             "head": git.head() if inside else None,
@@ -59,11 +55,10 @@ def failed_checks(session: Session) -> str | None:
 def _failed(session: Session) -> dict[str, Any] | None:
     """Read the last measurement if its checks failed; a damaged file is nobody's word."""
     try:
-        data = read_small(session.side(MEASUREMENT))
-        last = load(data.decode()) if data else None
-    except (LedgerError, UnicodeDecodeError):
+        last = session.get_object(MEASUREMENT)
+    except LedgerError:
         return None
-    if not isinstance(last, dict) or last.get("checks") != "fail" or not isinstance(last.get("checks_failure"), str):
+    if last.get("checks") != "fail" or not isinstance(last.get("checks_failure"), str):
         return None
     tree = last.get("tree")
     return last if tree is None or isinstance(tree, str) else None

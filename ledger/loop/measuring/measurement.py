@@ -1,22 +1,20 @@
 """Measuring: the benchmark and checks of a session, run within their time, and what they came to (protocols.md 7)."""
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Context
 from functools import cmp_to_key
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.base.numbers import Number, compare, decimal, text
+from ledger.base.numbers import Number, compare, decimal, number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near
-from ledger.loop.measuring import processes
-from ledger.loop.measuring.metric_lines import Metrics, number
+from ledger.loop.measuring.metric_lines import Metrics
 from ledger.loop.measuring.output import Output
 from ledger.loop.measuring.printed_number import Answer
-from ledger.loop.measuring.processes import Finished
-from ledger.session.files import OUTPUT, Session
-from ledger.session.side_names import CHECKS_OUTPUT
+from ledger.loop.measuring.processes import Finished, run
+from ledger.session.files import CHECKS_OUTPUT, OUTPUT, Session
 
 _EXACT = Context(prec=2_000)  # the mean of two decimals, without rounding
 
@@ -29,25 +27,25 @@ class Measurement(NamedTuple):
     measurement …"; then `tail` has the last output. `seconds` is all the time it took.
     """
 
-    metric: Number | None
-    metrics: dict[str, Number]
-    samples: tuple[Number, ...]
-    failure: str
-    tail: str
-    seconds: float
-    warnings: tuple[str, ...]
+    metric: Number | None = None
+    metrics: Mapping[str, Number] = {}
+    samples: tuple[Number, ...] = ()
+    failure: str = ""
+    tail: str = ""
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
 class Checked(NamedTuple):
     """Hold what the checks came to: `status` is `pass`, `fail`, or `none` where there are none; the rest likewise."""
 
     status: str
-    failure: str
-    tail: str
-    seconds: float
+    failure: str = ""
+    tail: str = ""
+    seconds: float = 0.0
 
 
-NO_CHECKS = Checked("none", "", "", 0.0)
+NO_CHECKS = Checked("none")
 
 
 def measure(
@@ -67,7 +65,7 @@ def measure(
         script = session.file("measure")
         if not script.is_file():
             missing = f"cannot run without its script {near(show_path(script))}"
-            return Measurement(None, {}, (), missing, "", 0.0, ())
+            return Measurement(failure=missing)
         command = ("bash", str(script))
     limit = session.settings.benchmark_timeout if timeout is None else timeout
     return measure_in(session.workdir, command, primary, session.workdir / OUTPUT, repeat=repeat, timeout=limit)
@@ -104,7 +102,7 @@ def measure_in(
             warnings[f"METRIC {name} came in {len(some)} of {repeat} runs"] = None
     medians = {name: median(some) for name, some in values.items()}
     metric = median(samples) if samples else None
-    return Measurement(metric, medians, samples, "", "", seconds, tuple(warnings))
+    return Measurement(metric, medians, samples, seconds=seconds, warnings=tuple(warnings))
 
 
 def _once(
@@ -117,15 +115,15 @@ def _once(
             kept.write(chunk)
             read.feed(chunk)
 
-        ended = _run(command, folder, timeout, take, merged=True)
+        ended = run(command, folder, timeout, take, merged=True)
     read.close()
     failure = _failure(ended, timeout)
     if not failure and (primary not in read.found if primary is not None else not read.found):
         failure = f"printed no METRIC {primary or 'line'}"
     if failure:
-        return Measurement(None, {}, (), failure, kept.tail, ended.seconds, read.warnings)
+        return Measurement(failure=failure, tail=kept.tail, seconds=ended.seconds, warnings=read.warnings)
     metric = None if primary is None else read.found.pop(primary)
-    return Measurement(metric, read.found, (), "", "", ended.seconds, read.warnings)
+    return Measurement(metric, read.found, seconds=ended.seconds, warnings=read.warnings)
 
 
 def median(values: Sequence[Number]) -> Number:
@@ -137,21 +135,17 @@ def median(values: Sequence[Number]) -> Number:
     return number(str(_EXACT.divide(_EXACT.add(decimal(low), decimal(high)), 2)))
 
 
-def has_checks(session: Session) -> bool:
-    """Tell whether there is a checks script."""
-    return session.file("checks").exists()
-
-
 def check(session: Session, *, timeout: float | None = None) -> Checked:
     """Run the checks script, if there is one, in the session's folder; its output is beside the log, checks.log.
 
     `timeout` is in seconds; None: as the settings say.
     """
-    if not has_checks(session):
+    script = session.file("checks")
+    if not script.exists():
         return NO_CHECKS
     limit = session.settings.checks_timeout if timeout is None else timeout
     with Output(session.side(CHECKS_OUTPUT)) as kept:
-        return _checked(("bash", str(session.file("checks"))), session.workdir, limit, kept)
+        return _checked(("bash", str(script)), session.workdir, limit, kept)
 
 
 def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measurement:
@@ -167,14 +161,14 @@ def verify(session: Session, config: Mapping[str, Any], output: Path) -> Measure
             if stream == "out":
                 answer.feed(chunk)
 
-        ended = _run(("bash", "-c", config["metric"]["command"]), session.workdir, limit, take)
+        ended = run(("bash", "-c", config["metric"]["command"]), session.workdir, limit, take)
     failure = _failure(ended, limit)
     if not failure:
         try:
             value = answer.value(config["metric"]["json_key"])
         except ValueError as error:
             failure = str(error)
-    return Measurement(value, {}, (), failure, kept.tail if failure else "", ended.seconds, ())
+    return Measurement(value, failure=failure, tail=kept.tail if failure else "", seconds=ended.seconds)
 
 
 def guard(session: Session, config: Mapping[str, Any], output: Path) -> Checked:
@@ -186,22 +180,9 @@ def guard(session: Session, config: Mapping[str, Any], output: Path) -> Checked:
 
 
 def _checked(command: Sequence[str], folder: Path, timeout: float, kept: Output) -> Checked:
-    ended = _run(command, folder, timeout, lambda _, chunk: kept.write(chunk), merged=True)
+    ended = run(command, folder, timeout, lambda _, chunk: kept.write(chunk), merged=True)
     failure = _failure(ended, timeout)
     return Checked("fail" if failure else "pass", failure, kept.tail if failure else "", ended.seconds)
-
-
-def _run(
-    command: Sequence[str],
-    folder: Path,
-    timeout: float | None,
-    take: Callable[[str, bytes], object],
-    *,
-    merged: bool = False,
-) -> Finished:
-    if any("\0" in word for word in command):
-        return Finished(None, 0.0, problem="cannot run a command that has a NUL character in it")
-    return processes.run(command, folder, timeout, take, merged=merged)
 
 
 def _failure(ended: Finished, timeout: float | None) -> str:

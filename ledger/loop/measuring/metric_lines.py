@@ -1,10 +1,8 @@
 """METRIC lines, found in a program's output as it comes (protocols.md 7)."""
 
-import math
 import re
-from decimal import Decimal
 
-from ledger.base.numbers import Number, from_lexeme, normal
+from ledger.base.numbers import Number, number
 from ledger.base.text import cut, plain
 from ledger.dialects.base import FORBIDDEN_NAMES
 
@@ -19,8 +17,6 @@ WARNINGS = 20
 
 _START = b"\nMETRIC"
 _LINE = re.compile(r"METRIC[ \t]+([\w.µ]+)=(\S+)\s*")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_WHOLE = re.compile(r"[+-]?[0-9]+")
 _SHOWN = 80
 
 
@@ -90,20 +86,3 @@ class Metrics:
         except ValueError:
             return "its value is no finite decimal number"
         return ""
-
-
-def number(text: str) -> Number:
-    """Read a decimal number: a whole one as an integer, any other exactly.
-
-    Raises ValueError for another text, for NaN and infinities, and for what is past every double.
-    """
-    if not _NUMBER.fullmatch(text):
-        raise ValueError("it is no decimal number")
-    try:
-        if not _WHOLE.fullmatch(text):
-            return from_lexeme(text)
-        if math.isfinite(float(text)):
-            return normal(int(Decimal(text)))  # int() itself takes no more than 4,300 digits, zeros too
-    except OverflowError:
-        pass
-    raise ValueError("it is past every double")

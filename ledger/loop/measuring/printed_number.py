@@ -3,10 +3,9 @@
 import codecs
 from typing import Any
 
-from ledger.base.numbers import Number, is_number, normal
+from ledger.base.numbers import Number, is_number, normal, number
 from ledger.base.text import cut, plain
-from ledger.log.jsontext import Note, decode
-from ledger.loop.measuring.metric_lines import number
+from ledger.log.jsontext import decode
 
 ANSWER_BYTES = 1024 * 1024
 """So much of the end of stdout is looked at."""
@@ -64,7 +63,8 @@ def _member(last: bytes, whole: bytes | None, key: str) -> Number:
     if not isinstance(read.value, dict) and whole is not None and whole.lstrip().startswith(b"{"):
         read = decode(whole.strip())
     if wrong := next((note for note in read.notes if note.kind not in _HARMLESS), None):
-        raise ValueError(f"printed no sound JSON object as its last line but {_shown(last)} ({_said(wrong)})")
+        said = plain(f"{wrong.kind} {wrong.detail}").strip()
+        raise ValueError(f"printed no sound JSON object as its last line but {_shown(last)} ({said})")
     if not isinstance(read.value, dict):
         raise ValueError(f"printed no JSON object as its last line but {_shown(last)}")
     found = _at(read.value, key)
@@ -82,10 +82,6 @@ def _at(value: dict[str, Any], key: str) -> Any:
     for name in key.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     return found
-
-
-def _said(note: Note) -> str:
-    return plain(f"{note.kind} {note.detail}").strip()
 
 
 def _shown(line: bytes) -> str:

@@ -56,6 +56,8 @@ def run(
     After `timeout` seconds (None: never) the whole group is killed; so it is when this process is interrupted, and when
     the program leaves children behind, unless it is to `leave_children`. `merged` sends both streams as `out`.
     """
+    if any("\0" in word for word in command):
+        return Finished(None, 0.0, problem="cannot run a command that has a NUL character in it")
     started = time.monotonic()
     try:
         child = subprocess.Popen(

@@ -5,6 +5,7 @@ and sound, and archiving it again goes on; after it the archive is whole. A conf
 then is of a run that never began.
 """
 
+import glob
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -22,9 +23,8 @@ from ledger.loop.driving.under_way import check_nothing_under_way
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_plan import slug
 from ledger.reading.side_files import AUTHORED
-from ledger.session.files import Session
-from ledger.session.side_names import ARCHIVE
-from ledger.session.writer import concluded, writing
+from ledger.session.files import ARCHIVE, Session
+from ledger.session.writer import writing
 
 _RUN_ID = re.compile(r"\w[\w.-]{0,100}", re.ASCII)
 _TRIES = 1000
@@ -38,7 +38,11 @@ def archive(session: Session, now_ms: int) -> Path:
     """
     log = session.log
     with writing(log) as pen:
-        _check_concluded(pen.state)
+        policy = policy_of(pen.state)
+        if policy.concluded(pen.state) is None:
+            raise LedgerError(
+                f"the session goes on, and only a concluded one is archived: {policy.words.how_to_end} first"
+            )
         check_nothing_under_way(session)
         place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
         try:
@@ -49,13 +53,6 @@ def archive(session: Session, now_ms: int) -> Path:
                 f"cannot archive {near(show_path(log))}: {reason}; nothing is lost, and ledger archive goes on"
             ) from None
     return place
-
-
-def _check_concluded(state: State) -> None:
-    if concluded(state) is not None:
-        return
-    how = policy_of(state).words.how_to_end
-    raise LedgerError(f"the session goes on, and only a concluded one is archived: {how} first")
 
 
 def _shelf(session: Session) -> Path:
@@ -115,7 +112,7 @@ def _beside(session: Session) -> Iterator[Path]:
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
     stays |= {path.name for path in _needed(session)}
     known = set() if session.layout.folder else _tracked(folder)
-    for path in sorted(folder.glob(f"{_escaped(log.stem)}.*")):
+    for path in sorted(folder.glob(f"{glob.escape(log.stem)}.*")):
         ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
         if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):
             yield path
@@ -127,7 +124,3 @@ def _tracked(folder: Path) -> set[str]:
     if git.top() is None:
         return set()
     return {name.decode("utf-8", "surrogateescape") for name in git.ask("ls-files", "-z", "--", ".").split(b"\0")}
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", text)

@@ -11,11 +11,10 @@ from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.dialects.base import FLAT
 from ledger.log.source import read_small
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.start.session_files import Made
 from ledger.loop.start.session_plan import slug
-from ledger.session.files import OUTPUT, SNAPSHOTS, Session
+from ledger.session.files import OUTPUT, SCRIPTS, SNAPSHOTS, Session
 from ledger.session.settings import CONFIG
 
 PREFIX = "autoresearch/"
@@ -24,29 +23,23 @@ HARNESS_MESSAGE = "autoresearch: add the measuring harness"
 
 
 class Repository(NamedTuple):
-    """Hold the repository that a session is set up in; `fresh` tells that the session is new.
-
-    `left` gets the branch that was left for a new one, and that one.
-    """
+    """Hold the repository that a session is set up in; `fresh` tells that the session is new."""
 
     session: Session
     git: Git
-    top: Path
     fresh: bool
-    left: list[tuple[str, str]]
 
     @classmethod
     def of(cls, session: Session, *, fresh: bool) -> Self:
         """Find the repository. Raises LedgerError if anything stands in the way of what is to be committed."""
         git = Git(session.folder)
-        top = check_ready(
-            git,
+        git.check_ready(
             nowhere=f"--git needs a repository: run git init in {near(show_path(session.folder))} first",
             unborn="--git needs a commit to branch off from: commit the code first",
             detached="",
             author="who commits",
         )
-        made = cls(session, git, top, fresh, [])
+        made = cls(session, git, fresh)
         made._check_files()
         return made
 
@@ -84,32 +77,39 @@ class Repository(NamedTuple):
     def _harness(self) -> list[Path]:
         if self.session.layout.configured:
             return []  # its commands are in run.json
-        return [path for name in ("measure", "checks") if (path := self.session.file(name)).exists()]
+        return [path for path in map(self.session.file, SCRIPTS) if path.exists()]
 
-    def branch_off(self, name: str, now_ms: int, made: Made, *, dry: bool) -> None:
-        """Check out a new branch of the session's own; a new segment stays on the branch that it has."""
-        current = self.git.branch() or ""
+    def set_up(self, name: str, now_ms: int, made: Made) -> None:
+        """Check out a branch for the session, and have git ignore its files: both, or where git refuses, neither."""
+        left = self.git.branch() or ""
+        new = self._branch_off(left, name, now_ms, made)
+        try:
+            self._ignore(made)
+        except LedgerError:
+            if new and not made.dry:
+                self._checkout(left)
+                self.git.ask("branch", "--quiet", "--delete", new)
+            raise
+
+    def _checkout(self, *branch: str) -> None:
+        self.git.ask("checkout", "--quiet", *branch)
+        self.git.forget()
+
+    def _branch_off(self, current: str, name: str, now_ms: int, made: Made) -> str:
+        """Check out a new branch of the session's own and name it; a new segment stays on the branch that it has."""
         if not self.fresh and current.startswith(PREFIX):
-            return
+            return ""
         stem = f"{PREFIX}{slug(name)}-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}"
         branch, number = stem, 1
         while self.git.resolve(f"refs/heads/{branch}") is not None:
             number += 1
             branch = f"{stem}-{number}"
-        if not dry:
-            self.git.ask("checkout", "--quiet", "-b", branch)
-            self.git.forget()
-            self.left.append((current, branch))
+        if not made.dry:
+            self._checkout("-b", branch)
         made.notes.append(f"on the new branch {branch}")
+        return branch
 
-    def _leave_branch(self) -> None:
-        """Go back to the branch that was checked out before, and remove the new one."""
-        for current, branch in self.left:
-            self.git.ask("checkout", "--quiet", current)
-            self.git.forget()
-            self.git.ask("branch", "--quiet", "--delete", branch)
-
-    def ignore(self, made: Made, *, dry: bool) -> None:
+    def _ignore(self, made: Made) -> None:
         """Add the lines that .gitignore lacks, and commit it."""
         self._note_tracked(made)
         before = read_small(self.ignore_file) or b""
@@ -117,22 +117,22 @@ class Repository(NamedTuple):
         if not lines:
             return
         made.paths.append(self.ignore_file)
-        if not dry:
+        if not made.dry:
             gap = b"" if not before or before.endswith(b"\n") else b"\n"
             existed = self.ignore_file.exists()
             put(self.ignore_file, before + gap + b"".join(line.encode() + b"\n" for line in lines))
             try:
-                self.git.commit([self._from_top(self.ignore_file)], IGNORE_MESSAGE)
+                self.git.commit([self.git.name(self.ignore_file)], IGNORE_MESSAGE)
             except LedgerError:  # a hook of the repository's may say no: as it was, so that it can be tried again
                 put(self.ignore_file, before) if existed else self.ignore_file.unlink(missing_ok=True)
-                self._leave_branch()
                 raise
         made.notes.append(f"committed: {IGNORE_MESSAGE}")
 
     def _note_tracked(self, made: Made) -> None:
         """Say which living files git tracks: ignoring them changes nothing then, and a revert would undo them."""
         living = [self.session.log, self.session.file("prompt"), self.session.file("ideas")]
-        listed = self.git.ask("ls-files", "-z", "--", *(_literal(path, self.session.folder) for path in living))
+        names = (path.relative_to(self.session.folder).as_posix() for path in living)
+        listed = self.git.ask("ls-files", "-z", "--", *(f":(literal){name}" for name in names))
         tracked = [os.fsdecode(name) for name in listed.split(b"\0") if name]
         if tracked:
             made.notes.append(
@@ -149,7 +149,7 @@ class Repository(NamedTuple):
         return missing
 
     def _groups(self) -> list[list[str]]:
-        scripts = [self.session.file(name).name for name in ("measure", "checks")]
+        scripts = [self.session.file(name).name for name in SCRIPTS]
         single = [[f"/{name}"] for name in (*SNAPSHOTS, OUTPUT, ".claude/*.local.md")]
         folder = self.session.layout.folder
         if self.session.layout.configured:
@@ -161,22 +161,14 @@ class Repository(NamedTuple):
         own = [*(f"/{pattern}" for pattern in patterns), *(f"!/{script}" for script in scripts)]
         return [own, [f"/{CONFIG.as_posix()}"], *single]
 
-    def commit_harness(self, made: Made, *, dry: bool) -> None:
+    def commit_harness(self, made: Made) -> None:
         """Commit the measure and checks scripts, if HEAD has not them already."""
-        harness = [self.session.file(name) for name in ("measure", "checks")]
-        if dry:
-            new = [path for path in harness if path in made.paths]
+        if made.dry:
+            new = [path for path in map(self.session.file, SCRIPTS) if path in made.paths]
         else:
             new = [path for path in self._harness() if self.git.look_at([path]).changed]
         if not new:
             return
-        if not dry:
-            self.git.commit([self._from_top(path) for path in new], HARNESS_MESSAGE)
+        if not made.dry:
+            self.git.commit(list(map(self.git.name, new)), HARNESS_MESSAGE)
         made.notes.append(f"committed: {HARNESS_MESSAGE}")
-
-    def _from_top(self, path: Path) -> str:
-        return path.relative_to(self.top.resolve()).as_posix()
-
-
-def _literal(path: Path, folder: Path) -> str:
-    return f":(literal){path.relative_to(folder).as_posix()}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
 from ledger.base.text import near
-from ledger.dialects import by_name
+from ledger.dialects import by_name, policy_of
 from ledger.dialects.base import AUTO, FLAT
 from ledger.dialects.writing import SessionPlan
 from ledger.fold.state import State
@@ -21,7 +21,7 @@ from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import checked, is_glob
 from ledger.session.files import Session, has_log, log_here, of_log
 from ledger.session.settings import find
-from ledger.session.writer import Pen, check_open, start, writing
+from ledger.session.writer import Pen, start, writing
 
 _ANYWHERE = {layout.name: layout for layout in (AUTO, FLAT)}
 
@@ -36,18 +36,17 @@ def begin(
     """
     plan = checked(plan)
     session = _place(plan, folder, layout, log)
-    made = Made(session, [], _missing(plan, session))
+    made = Made(session, [], _missing(plan, session), dry)
     if by_name(plan.dialect).loop().measured_start:
-        return begin_measured(plan, made, now_ms, git=git, dry=dry)
+        return begin_measured(plan, made, now_ms, git=git)
     repository = Repository.of(session, fresh=not session.log.exists()) if git else None
-    with _pen(plan, made, dry=dry) as pen:
+    with _pen(plan, made) as pen:
         if repository is not None:
-            repository.branch_off(plan.name, now_ms, made, dry=dry)
-            repository.ignore(made, dry=dry)
-        write_files(files(plan, made, fresh=pen is None), made, dry=dry)
+            repository.set_up(plan.name, now_ms, made)
+        write_files(files(plan, made, fresh=pen is None), made)
         if repository is not None:
-            repository.commit_harness(made, dry=dry)
-        _write_header(plan, made, pen, now_ms, dry=dry)
+            repository.commit_harness(made)
+        _write_header(plan, made, pen, now_ms)
     made.notes.append(_next_step(session))
     return made
 
@@ -87,32 +86,32 @@ def _missing(plan: SessionPlan, session: Session) -> list[str]:
 
 
 @contextmanager
-def _pen(plan: SessionPlan, made: Made, *, dry: bool) -> Iterator[Pen | None]:
+def _pen(plan: SessionPlan, made: Made) -> Iterator[Pen | None]:
     """Lock the log that a new segment goes to; None where there is no log."""
     log = made.session.log
     if not log.exists():
         yield None
         return
-    with writing(log, dry=dry) as pen:
+    with writing(log, dry=made.dry) as pen:
         if pen.state.dialect != plan.dialect:
             spoken = pen.state.dialect
             raise LedgerError(
                 f"{near(show_path(log))} is a {spoken} log: give --dialect {spoken} for a new segment of it, or name"
                 " another log with --log"
             )
-        check_open(pen.state)
+        policy_of(pen.state).check_open(pen.state)
         check_nothing_under_way(made.session)
         yield pen
 
 
-def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int, *, dry: bool) -> None:
+def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int) -> None:
     """Append the records that a segment starts with."""
     log = made.session.log
     state = pen.state if pen is not None else State(by_name(plan.dialect).folding)
     lines = by_name(plan.dialect).loop().opening(plan, state, now_ms)
     if pen is None:
         made.paths.append(log)
-        if not dry:
+        if not made.dry:
             refresh(made, start(log, plan.dialect, lines))
         return
     replaced = pen.state.segment is not None and not pen.state.segment.touched
@@ -123,7 +122,7 @@ def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int, *
         if replaced
         else f"segment {ordinal} begins in {near(show_path(log))}"
     )
-    if not dry:
+    if not made.dry:
         refresh(made, pen)
 
 

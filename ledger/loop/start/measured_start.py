@@ -13,10 +13,9 @@ from ledger.base.paths import show_path
 from ledger.base.text import near, plain
 from ledger.dialects import by_name
 from ledger.dialects.policy import Binding
-from ledger.dialects.writing import Record, SessionPlan
+from ledger.dialects.writing import SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
-from ledger.loop.git.ready import check_ready
 from ledger.loop.git.repository import Git
 from ledger.loop.iteration import preconditions
 from ledger.loop.iteration.harness import check_config
@@ -25,15 +24,14 @@ from ledger.loop.start.git_setup import Repository
 from ledger.loop.start.session_files import Made, files, refresh, write_files
 from ledger.loop.start.session_plan import slug
 from ledger.reading.reader import Reader
-from ledger.session.files import Session
-from ledger.session.side_names import RUN_LOCK
+from ledger.session.files import RUN_LOCK, Session
 from ledger.session.writer import start
 
 VERIFY_LOG, GUARD_LOG = "logs/000.verify.log", "logs/000.guard.log"
 
 
-def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry: bool) -> Made:
-    """Start a session in a clean repository, its baseline measured. A `dry` call measures and writes nothing.
+def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool) -> Made:
+    """Start a session in a clean repository, its baseline measured. A dry start measures and writes nothing.
 
     Raises LedgerError, there being no configuration and no log then, for a measurement or a guard that fails.
     """
@@ -41,20 +39,22 @@ def begin_measured(plan: SessionPlan, made: Made, now_ms: int, *, git: bool, dry
     repository = Repository.of(session, fresh=True) if git else None
     known = _repository(session, plan.dialect, detached=git)
     draft = _draft(plan, session, known, now_ms)
-    if dry:
-        _set_up(made, repository, plan, now_ms, dry=True)
-        write_files(files(plan, made, fresh=True), made, dry=True)
+    if made.dry:
+        _set_up(made, repository, plan, now_ms)
         made.paths.extend(_paths(session, guarded=plan.guard is not None))
         return made
     session.log.parent.mkdir(exist_ok=True)
     with locked(session.side(RUN_LOCK), 0):
         _check_new(session)
-        metric, guarded = _measure(session, draft, known, made)
-        _set_up(made, repository, plan, now_ms, dry=False)
+        metric, guarded = _measure(made, draft, known)
+        _set_up(made, repository, plan, now_ms)
         known.forget()
         draft["branch"] = known.branch()
-        write_files(files(plan, made, fresh=True), made, dry=False)
-        _begin(session, plan, draft, metric, known.head() or "", made, now_ms, guarded=guarded)
+        baseline = {
+            "head": known.head() or "", "metric": metric, "verify_log": VERIFY_LOG,
+            "guard_log": GUARD_LOG if guarded else None,
+        }  # fmt: skip
+        _begin(made, plan, draft, baseline, now_ms)
     return made
 
 
@@ -62,13 +62,12 @@ def _repository(session: Session, dialect: str, *, detached: bool) -> Git:
     """Give the repository. Raises LedgerError where no such session can start in it."""
     _check_new(session)
     git = Git(session.workdir, session.own())
-    check_ready(
-        git,
+    git.check_ready(
         nowhere=f"a {dialect} run needs a git repository: git init and commit the code first",
         detached="" if detached else "check out a branch that the kept commits can stay on, or use --git",
         author="who commits",
     )
-    if changed := git.changes():
+    if changed := git.look().changed:
         raise LedgerError(
             f"the tree must be clean, these are changed: {preconditions.listed(changed)}; commit them first"
         )
@@ -97,15 +96,16 @@ def _draft(plan: SessionPlan, session: Session, git: Git, now_ms: int) -> dict[s
     return draft
 
 
-def _set_up(made: Made, repository: Repository | None, plan: SessionPlan, now_ms: int, *, dry: bool) -> None:
+def _set_up(made: Made, repository: Repository | None, plan: SessionPlan, now_ms: int) -> None:
     if repository is not None:
-        repository.branch_off(plan.name, now_ms, made, dry=dry)
-        repository.ignore(made, dry=dry)
+        repository.set_up(plan.name, now_ms, made)
+    write_files(files(plan, made, fresh=True), made)
 
 
-def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) -> tuple[Number, bool]:
+def _measure(made: Made, config: Mapping[str, Any], git: Git) -> tuple[Number, bool]:
     """Measure the tree as it is; give the metric, and whether a guard was run, and passed."""
-    head, before = git.head(), git.untracked()
+    session = made.session
+    head, before = git.head(), git.look().untracked
     results = session.log.parent
     measured = verify(session, config, results / VERIFY_LOG)
     if measured.failure or measured.metric is None:
@@ -115,8 +115,8 @@ def _measure(session: Session, config: Mapping[str, Any], git: Git, made: Made) 
     if checked.status == "fail":
         raise _failed("guard", checked.failure, checked.tail, results / GUARD_LOG)
     git.forget()
-    new = git.untracked() - before
-    if git.head() != head or (changed := [path for path in git.changes() if path not in new]):
+    new = git.look().untracked - before
+    if git.head() != head or (changed := [path for path in git.look().changed if path not in new]):
         what = "HEAD" if git.head() != head else preconditions.listed(changed)
         raise LedgerError(f"the measurement changed {what}: it must leave what is committed as it is")
     if new:
@@ -132,16 +132,15 @@ def _failed(what: str, failure: str, tail: str, output: Path) -> LedgerError:
     )
 
 
-def _begin(
-    session: Session, plan: SessionPlan, config: Mapping[str, Any], metric: Number, head: str, made: Made, now_ms: int,
-    *, guarded: bool,
-) -> None:  # fmt: skip
-    """Write the configuration, then the log; a configuration without a log is of a run that never began."""
-    data, place = _pretty(config), run_json_of(session.log)
-    baseline = {
-        "head": head, "metric": metric, "verify_log": VERIFY_LOG, "guard_log": GUARD_LOG if guarded else None,
-    }  # fmt: skip
-    events = _events(plan, data, baseline, now_ms)
+def _begin(made: Made, plan: SessionPlan, config: Mapping[str, Any], baseline: Mapping[str, Any], now_ms: int) -> None:
+    """Write the configuration, then the log: the baseline, and the end if that meets the target.
+
+    A configuration without a log is of a run that never began.
+    """
+    session, dialect, data = made.session, by_name(plan.dialect), _pretty(config)
+    place, reader = run_json_of(session.log), Reader(dialect)
+    reader.configure(decode(data).value, data)
+    events = dialect.loop().measured_opening(reader.state, baseline, now_ms)  # what is appended is judged by start
     put(place, data, durable=True)
     sync_folder(place.parent)
     try:
@@ -150,22 +149,14 @@ def _begin(
     except LedgerError:
         place.unlink(missing_ok=True)
         raise
-    made.paths.extend(_paths(session, guarded=guarded))
-    made.notes.append(f"the baseline is {text(metric)}")
+    made.paths.extend(_paths(session, guarded=baseline["guard_log"] is not None))
+    made.notes.append(f"the baseline is {text(baseline['metric'])}")
     refresh(made, pen)
     made.notes.append(
         "the target is met already, so the run is complete; next: ledger archive, then init with another target"
         if len(events) > 1
         else "next: ledger loop --agent CMD, or change the code and ledger run --description TEXT"
     )
-
-
-def _events(plan: SessionPlan, data: bytes, baseline: Mapping[str, Any], now_ms: int) -> list[Record]:
-    """Make the first records: the baseline, and the end if it meets the target."""
-    dialect = by_name(plan.dialect)
-    reader = Reader(dialect)
-    reader.configure(decode(data).value, data)
-    return dialect.loop().measured_opening(reader.state, baseline, now_ms)  # what is appended is judged by start
 
 
 def _paths(session: Session, *, guarded: bool) -> list[Path]:

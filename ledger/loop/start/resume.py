@@ -15,7 +15,6 @@ from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.start import templates
 from ledger.session.files import Session
 from ledger.session.history import History, latest, read, sound
-from ledger.session.writer import check_open
 
 _SUBJECTS = 20
 _HOW = "Rebuilt from the log's header and git log, the first prompt being lost. `ledger run` measures."
@@ -27,7 +26,7 @@ def resume(session: Session) -> Iterator[str]:
     Raises LedgerError for a concluded session, and if the last kept commit is not in HEAD.
     """
     history = sound(read(session.log))
-    check_open(history.state)
+    policy_of(history.state).check_open(history.state)
     git = Git(session.workdir, session.own())
     head = git.head()
     kept = last_kept(history)

@@ -18,11 +18,12 @@ from ledger.telling import snapshots
 
 
 class Made(NamedTuple):
-    """Hold what `init` made, or would make: files in the order they came, and what to tell a person."""
+    """Hold what `init` made, or (if it is `dry`) would make: files as they came, and what to tell a person."""
 
     session: Session
     paths: list[Path]
     notes: list[str]
+    dry: bool
 
 
 class File(NamedTuple):
@@ -88,11 +89,11 @@ def _unkept(plan: SessionPlan, session: Session, there: set[Path], promises: lis
     return said
 
 
-def write_files(wanted: list[File], made: Made, *, dry: bool) -> None:
+def write_files(wanted: list[File], made: Made) -> None:
     """Make files that are not there; a script gets the run bit wherever its reader may read it."""
     for file in wanted:
         made.paths.append(file.path)
-        if not dry:
+        if not made.dry:
             file.path.parent.mkdir(parents=True, exist_ok=True)
             create(file.path, file.content.encode())
             if file.script:

@@ -68,7 +68,12 @@ def test_the_session_s_own_files_are_left_out(tmp_path: Path):
         write(place, name, "changed\n")
     for name in ("in/run.log", "in/a/b.local.md", "autoresearch.jsonl", "in/code.py"):
         write(place, name, "changed\n")
-    assert sorted(Git(place / "in", OWN).changes()) == ["autoresearch.jsonl", "in/.automatic", "in/code.py", "run.log"]
+    assert sorted(Git(place / "in", OWN).look().changed) == [
+        "autoresearch.jsonl",
+        "in/.automatic",
+        "in/code.py",
+        "run.log",
+    ]
 
 
 @pytest.mark.parametrize("name", ["a[1].jsonl", "a.jsonl.x", "deep/a.jsonl"])
@@ -83,7 +88,7 @@ def agree(asked: Git) -> None:
     assert asked._seen is not None, "nothing is known without another look"
     seen = asked.look()
     assert (seen.head, seen.branch, seen.staged) == (fresh.look().head, fresh.look().branch, fresh.look().staged)
-    assert (sorted(seen.changed), seen.untracked) == (sorted(fresh.changes()), fresh.untracked())
+    assert (sorted(seen.changed), seen.untracked) == (sorted(fresh.look().changed), fresh.look().untracked)
 
 
 @pytest.mark.parametrize("make_way", [("src/a.py", "src/a.py/deep.py"), ("d/e.py", "d")])
@@ -98,12 +103,13 @@ def test_a_commit_and_its_revert_need_no_further_look(tmp_path: Path, make_way: 
     for name in (new, "left.txt", ".auto/tracked", ".auto/new"):
         write(place, name, "changed\n")
     asked = Git(place, OWN)
-    paths = [path for path in asked.changes() if path != "left.txt"]
+    paths = [path for path in asked.look().changed if path != "left.txt"]
     base = asked.head() or ""
     trial = asked.commit(paths, "try")
     agree(asked)
     assert (
-        asked.changes() == ["left.txt"] and git(place, "show", "--format=%s", "--name-only", trial).count(".auto") == 0
+        asked.look().changed == ["left.txt"]
+        and git(place, "show", "--format=%s", "--name-only", trial).count(".auto") == 0
     )
     head = asked.revert(trial, paths)
     agree(asked)
@@ -134,7 +140,7 @@ def test_a_hook_of_the_repository_s_may_say_no_or_change_more(tmp_path: Path):
     assert git(place, "status", "--porcelain") == " M a.py"
     hook.write_text("#!/bin/sh\necho more > b.py; echo tidy > a.py; git add a.py\n")
     asked.commit(["a.py"], "try")
-    assert asked.changes() == ["b.py"] and not asked.look().staged
+    assert asked.look().changed == ["b.py"] and not asked.look().staged
 
 
 def test_what_git_ignores_is_looked_at_anew(tmp_path: Path):
@@ -142,10 +148,10 @@ def test_what_git_ignores_is_looked_at_anew(tmp_path: Path):
     write(place, ".gitignore", "made.txt\n")
     write(place, "made.txt")
     asked = Git(place, OWN)
-    assert asked.changes() == [".gitignore"]
+    assert asked.look().changed == [".gitignore"]
     trial = asked.commit([".gitignore"], "try")
     asked.revert(trial, [".gitignore"])
-    assert asked.changes() == ["made.txt"]
+    assert asked.look().changed == ["made.txt"]
 
 
 def test_the_tree_as_it_is(tmp_path: Path):
@@ -159,8 +165,8 @@ def test_the_tree_as_it_is(tmp_path: Path):
     tree = asked.capture(store=True)
     assert git(place, "ls-tree", "-r", "--name-only", tree).split() == [".auto/tracked", "a.py", "new.py"]
     assert git(place, "diff", "--name-only", "HEAD", tree).split() == ["a.py", "new.py"]
-    asked.restore("HEAD", asked.changes())
-    assert asked.changes() == [] and (place / ".auto/tracked").read_text() == "changed\n"
+    asked.restore("HEAD", asked.look().changed)
+    assert asked.look().changed == [] and (place / ".auto/tracked").read_text() == "changed\n"
 
 
 def test_files_of_a_commit(tmp_path: Path):
@@ -176,7 +182,7 @@ def test_a_folder_whose_name_has_a_line_end(tmp_path: Path):
     place = repository(tmp_path / "re\npo", "in/a.py")
     write(place, "in/a.py", "changed\n")
     asked = Git(place / "in", OWN)
-    assert asked.top() == place and asked.private() == place / ".git" and asked.changes() == ["in/a.py"]
+    assert asked.top() == place and asked.private() == place / ".git" and asked.look().changed == ["in/a.py"]
 
 
 def test_paths_are_matched_as_git_matches_them(tmp_path: Path):

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ledger.loop.measuring.metric_lines import LINE_BYTES, NAMES, WARNINGS, Metrics, number
+from ledger.base.numbers import number
+from ledger.loop.measuring.metric_lines import LINE_BYTES, NAMES, WARNINGS, Metrics
 
 
 def parsed(*chunks: bytes) -> Metrics:

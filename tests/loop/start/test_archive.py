@@ -115,6 +115,16 @@ def test_a_log_beside_the_session_leaves_the_prompt_to_it(tmp_path):
     assert "autoresearch.md" not in names(tmp_path / done.out.strip())
 
 
+def test_a_log_with_the_name_of_another_protocols_is_a_flat_one(tmp_path):
+    session(tmp_path, *SPEED, "--layout", "flat")
+    log = (tmp_path / "autoresearch.jsonl").rename(tmp_path / "events.jsonl")
+    assert ledger(tmp_path, "mark", "done", "--log", log).code == 0
+    done = ledger(tmp_path, "archive", log)
+    assert done.code == 0 and done.out.startswith("events.archive/") and done.out.endswith("-speed\n")
+    assert {"events.jsonl", "autoresearch.md"} <= names(tmp_path / done.out.strip())
+    assert "autoresearch.sh" in names(tmp_path)
+
+
 def test_a_state_protocol_session_is_over_by_a_decision(tmp_path):
     session(tmp_path, *SPEED, "--dialect", "state-protocol")
     ledger(tmp_path, "log", "--metric", "5", "--status", "baseline", "--description", "baseline")
