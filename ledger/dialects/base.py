@@ -167,8 +167,8 @@ class Dialect(NamedTuple):
     `kind_of` names the kind of an object, `normal` gives it in canonical spelling, `parse` makes the event of an object
     that its rules accept, `record` makes the object of an event again (the run's segment being given), `accept` takes
     several plain objects at once or not at all. `folding` says how its events fold. `subjects` are what the rules about
-    its records and its end are registered on. `events` has the class of each event that is no run, by the kind that it
-    is mirrored under; what is not in it is an Other. `judge` says whether a loop may go on, given the limit of
+    its records and its end are registered on. `events` lists the classes that its events can have, beside runs and
+    Others. `judge` says whether a loop may go on, given the limit of
     iterations that a person set, if any (0: none), and the time in UTC milliseconds; a protocol that `watches_clock`
     asks for it.
 
@@ -189,7 +189,7 @@ class Dialect(NamedTuple):
     judge: Callable[[State, int | None, int], Verdict]
     folding: Folding
     subjects: tuple[str, ...]
-    events: Mapping[str, type[Event]]
+    events: tuple[type[Event], ...]
     accept: Callable[[list[dict[str, Json]], list[int], list[int], list[int], State], Runs | None] | None = None
     strict: bool = False
     refuses_events: bool = False

@@ -8,19 +8,20 @@ from ledger.exports.cell_text import Rows, Value
 
 
 class Format(NamedTuple):
-    """Name a format and write columns and rows in it; the rows are taken one at a time where the format allows."""
+    """Name a format and write columns and rows in it, one at a time if it goes `by_rows`, else all of them held."""
 
     name: str
     write: Callable[[Sequence[str], Rows, TextIO], None]
+    by_rows: bool = True
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("table", table.write),
+    Format("table", table.write, by_rows=False),
     Format("json", json.write),
     Format("jsonl", jsonl.write),
     Format("csv", csv.write),
     Format("tsv", tsv.write),
-    Format("markdown", markdown.write),
+    Format("markdown", markdown.write, by_rows=False),
 )
 
 

@@ -13,6 +13,7 @@ from ledger.log.jsontext import decode, decode_many, load
 from ledger.log.source import LogFile, open_log, read_small, run_json_of
 from ledger.mirror import rederived, schema, store
 from ledger.mirror.raw import Raw, written_for
+from ledger.mirror.row_writer import KINDS
 from ledger.mirror.store import StoredSession
 from ledger.mirror.sync_one import first_difference
 
@@ -146,13 +147,13 @@ def _run(row: tuple[Any, ...], metrics: dict[str, float]) -> Run:
 def _event(row: tuple[Any, ...], dialect: Dialect) -> Event:
     row_id, _, start, length, kind, state, run, at_ms, time_unit, text = row
     place, detail = Place(row_id & _LINE, start, length), load(text)
-    made = dialect.events.get(kind)
-    if made is Lifecycle:
-        return Lifecycle(place, kind, at_ms, detail)
+    made = next((one for one, its_kind in KINDS.items() if its_kind == kind and one in dialect.events), None)
     if made is Header:
         return Header(place, None, "", "", "", at_ms, detail, {})
     if made is Marker:
         return Marker(place, state, None, at_ms, time_unit, detail)
     if made is Decision:
         return Decision(place, run, state, at_ms, detail)
+    if Lifecycle in dialect.events:
+        return Lifecycle(place, kind, at_ms, detail)
     return Other(place, kind, state, at_ms, time_unit, detail)

@@ -41,6 +41,10 @@ _Span = tuple[int, int, int]
 """A session and its segments, the first to the last, whose statistics are to be derived."""
 
 
+KINDS = {Header: "config", Marker: "status", Decision: "decision"}
+"""The kind that events of a class are mirrored under; those of others have one each."""
+
+
 class RowWriter:
     """Write events and bytes as rows, of a session that was begun, and derive what its segments amount to at the end.
 
@@ -196,11 +200,11 @@ class RowWriter:
         row: tuple[str, str | None, Any, int | None, str | None]
         if isinstance(event, Header):
             self.segment(state)
-            row = ("config", None, None, event.at_ms, None)
+            row = (KINDS[Header], None, None, event.at_ms, None)
         elif isinstance(event, Marker):
-            row = ("status", event.state, None, event.at_ms, event.time_unit)
+            row = (KINDS[Marker], event.state, None, event.at_ms, event.time_unit)
         elif isinstance(event, Decision):
-            row = ("decision", event.action, int_or_double(event.run), event.at_ms, None)
+            row = (KINDS[Decision], event.action, int_or_double(event.run), event.at_ms, None)
             self._decide(event, state)
         elif isinstance(event, Lifecycle):
             row = (event.kind, None, None, event.at_ms, None)

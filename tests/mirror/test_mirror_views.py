@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.mirror.views import VIEWS
 from ledger.reading.whole_log import read_log
 from tests.oracle import fold, random_logs, strategies
 from tests.oracle.encode import Num, Record, Style, lines
@@ -232,3 +233,8 @@ def test_many_sessions_are_ranked_and_each_can_be_asked_for_alone(mirror: Mirror
                 assert asked == alone or sorted(map(repr, asked)) == sorted(map(repr, alone))
     finally:
         mirror.forget(*logs)
+
+
+def test_every_view_about_runs_is_computed_anew():
+    told_apart = {"findings", "accepted", "repairs", "lines"}  # what is wrong, and the bytes: tests of their own
+    assert {view.name for view in VIEWS} == {*fold.COLUMNS, *told_apart}

@@ -18,6 +18,7 @@ from ledger.cli.support.options import db_option, format_option
 from ledger.cli.support.output import shown, stdout_text, write_bytes
 from ledger.cli.support.progress import progress
 from ledger.cli.support.rows import filter_options, filters, write_rows
+from ledger.exports import FORMATS
 from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.location import mirror_location
@@ -27,7 +28,7 @@ from ledger.mirror.store import StoredSession
 from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
 
-_FORMATS = ("jsonl", "xlsx", "csv", "tsv", "markdown", "json", "parquet")
+_FORMATS = ("jsonl", "xlsx", *(one.name for one in FORMATS if one.name not in ("jsonl", "table")), "parquet")
 _WITH_BOM = ("csv", "tsv")
 
 

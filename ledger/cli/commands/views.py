@@ -1,4 +1,4 @@
-"""The views of the mirror as commands: `sessions` `segments` `runs` `best` `streaks` `compare` `metrics` `events`."""
+"""The views of the mirror as commands, each of the view's name."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -54,8 +54,14 @@ def _trend(raw: Raw, columns: Sequence[str], rows: Sequence[Sequence[Any]], scre
     return trend(drawn, unit, direction, screen, screen.columns) + "\n\n"
 
 
-sessions = _make(by_name("sessions"))
-segments = _make(by_name("segments"))
+def __getattr__(name: str) -> click.Command:
+    """Make the command of a view when it is asked for."""
+    try:
+        return _make(by_name(name))
+    except KeyError:
+        raise AttributeError(name) from None
+
+
 runs = _make(
     by_name("runs"),
     click.option("--wide", is_flag=True, help="Put the secondary metrics beside the runs."),
@@ -64,8 +70,3 @@ runs = _make(
         "On a terminal the metric's course stands above a table whose runs are all of one segment; × is a crash.",
     ),
 )
-best = _make(by_name("best"))
-streaks = _make(by_name("streaks"))
-compare = _make(by_name("compare"))
-metrics = _make(by_name("metrics"))
-events = _make(by_name("events"))

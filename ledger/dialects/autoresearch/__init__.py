@@ -36,7 +36,7 @@ DIALECT = Dialect(
     _judge,
     Folding("autoresearch"),
     subjects=("any", rules.OWN),
-    events={"config": Header, "status": Marker},
+    events=(Header, Marker),
     accept=compiled.accept,
     spellings=records.SPELLINGS,
     placeholders=("metric",),

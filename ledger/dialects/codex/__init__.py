@@ -26,7 +26,7 @@ DIALECT = Dialect(
     _judge,
     Folding("codex", counts_run_zero=False, replays=True),
     subjects=("any", "closed", rules.OWN),
-    events=dict.fromkeys(records.LIFECYCLE, Lifecycle),
+    events=(Lifecycle,),
     strict=True,
     target=records.target,
     layout=FileLayout(

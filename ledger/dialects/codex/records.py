@@ -82,7 +82,6 @@ _KINDS = {
     )
     for name, fields in _FIELDS.items()
 }
-LIFECYCLE = tuple(name for name in _KINDS if name not in _TRIALS)
 KINDS = (RUN_JSON, *_KINDS.values())
 """Every kind of record that the protocol has, as it is documented."""
 

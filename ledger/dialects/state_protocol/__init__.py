@@ -38,7 +38,7 @@ DIALECT = Dialect(
     _judge,
     Folding("state-protocol", decides_later=True),
     subjects=("any", "closed"),
-    events={"config": Header, "decision": Decision},
+    events=(Header, Decision),
     refuses_events=True,
     watches_clock=True,
     placeholders=("value", "median"),

@@ -26,5 +26,5 @@ DIALECT = Dialect(
     _judge,
     Folding("toy"),
     subjects=("any", "closed", rules.OWN),
-    events={"config": Header, "status": Marker},
+    events=(Header, Marker),
 )
