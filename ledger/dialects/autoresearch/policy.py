@@ -4,34 +4,30 @@ from typing import ClassVar
 
 from ledger.base.errors import LedgerError
 from ledger.dialects.autoresearch import writing
-from ledger.dialects.policy import Policy, Words
+from ledger.dialects.policy import Policy
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan
 from ledger.fold.state import MARKERS, State
 from ledger.fold.verdict import CONCLUDED
 
 
-class AutoresearchWords(Words):
+class AutoresearchPolicy(Policy):
+    name = "autoresearch"
     how_to_end = "end it with ledger mark done, or ledger cancel"
     endings: ClassVar = {"done": "DONE", "cancelled": "CANCELLED", "wall": "WALL", "blocked": "BLOCKED"}
 
-    def closed(self, how: str) -> str:
+    has_hook_records = True
+
+    def say_concluded(self, how: str) -> str:
         anew = ", then ledger init opens a segment without its streak" if how == "wall" else ""
         return f"the session is concluded ({how}); ledger mark running --restart goes on with it{anew}"
 
-    def report(self, verdict: str) -> str:
+    def say_report(self, verdict: str) -> str:
         if verdict == "wall":
             return (
                 "Report it with `ledger mark wall`; another direction starts with `ledger mark running --restart` and a"
                 " new segment, `ledger init`."
             )
         return "Report it with `ledger mark done`, or raise the limit if a person says so."
-
-
-class AutoresearchPolicy(Policy):
-    name = "autoresearch"
-    words = AutoresearchWords()
-
-    has_hook_records = True
 
     def concluded(self, state: State) -> str | None:
         return state.marker if state.marker in CONCLUDED else None

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, is_number, text
 from ledger.dialects.codex import writing
-from ledger.dialects.policy import Binding, Policy, Quote, Retained, TimeLimits, Words
+from ledger.dialects.policy import Binding, Policy, Quote
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
@@ -14,37 +14,15 @@ from ledger.fold.state import State
 MARKS = ("blocked", "stopped", "resumed")
 
 
-class CodexWords(Words):
-    to_beat = "retained metric"
+class CodexPolicy(Policy):
+    name = "codex"
+    rival = "retained metric"
     how_to_measure = "`ledger run` measures by `metric.command` of `run.json`."
     scope_keeper = "run.json"
     how_to_end = "end it with ledger mark stopped --reason TEXT"
     endings: ClassVar = {
         "complete": "DONE (complete)", "stopped": "DONE (stopped)", "blocked": "BLOCKED", "error": "ERROR",
     }  # fmt: skip
-
-    def closed(self, how: str) -> str:
-        if how == "complete":
-            return "the run is complete and nothing follows that; ledger archive moves it aside for another one"
-        return f"the session is concluded ({how}); ledger mark resumed --reason TEXT goes on with it"
-
-    def report(self, verdict: str) -> str:
-        return "Report it with `ledger mark stopped --reason TEXT`."
-
-    def failures(self, stated: Mapping[str, Any], limits: TimeLimits, quote: Quote) -> Iterator[str]:
-        limit: Any = stated.get("timeout_seconds")
-        after = f", or outlasts {text(limit)} s," if is_number(limit) else ""
-        yield (
-            f"There is no crash: a measurement that fails{after} is reverted, an `error` event is written, and the loop"
-            " stops; `ledger mark resumed --reason TEXT` goes on."
-        )
-        if isinstance(guard := stated.get("guard"), str):
-            yield f"The guard {quote(guard)} runs on every better trial; where it fails the trial is discarded."
-
-
-class CodexPolicy(Policy):
-    name = "codex"
-    words = CodexWords()
 
     commands_in_config = True
     measured_start = True
@@ -62,6 +40,26 @@ class CodexPolicy(Policy):
     limit_key = "max_iterations"
     verdict_takes_limit = False
 
+    def say_concluded(self, how: str) -> str:
+        if how == "complete":
+            return "the run is complete and nothing follows that; ledger archive moves it aside for another one"
+        return f"the session is concluded ({how}); ledger mark resumed --reason TEXT goes on with it"
+
+    def say_report(self, verdict: str) -> str:
+        return "Report it with `ledger mark stopped --reason TEXT`."
+
+    def say_failures(
+        self, stated: Mapping[str, Any], measurement: Number, checks: Number, quote: Quote
+    ) -> Iterator[str]:
+        limit: Any = stated.get("timeout_seconds")
+        after = f", or outlasts {text(limit)} s," if is_number(limit) else ""
+        yield (
+            f"There is no crash: a measurement that fails{after} is reverted, an `error` event is written, and the loop"
+            " stops; `ledger mark resumed --reason TEXT` goes on."
+        )
+        if isinstance(guard := stated.get("guard"), str):
+            yield f"The guard {quote(guard)} runs on every better trial; where it fails the trial is discarded."
+
     def binding(self, state: State) -> Binding | None:
         config = state.replay.config or {}
         return Binding(config.get("repo"), config.get("branch"))
@@ -72,8 +70,8 @@ class CodexPolicy(Policy):
     def to_beat(self, state: State) -> Number | None:
         return state.replay.metric
 
-    def retained(self, state: State) -> Retained | None:
-        return Retained(state.replay.metric, state.replay.head)
+    def retained_head(self, state: State) -> str | None:
+        return state.replay.head or ""
 
     def concluded(self, state: State) -> str | None:
         return state.replay.status if state.replay.status in TERMINAL else None

@@ -3,29 +3,19 @@
 from typing import ClassVar
 
 from ledger.base.errors import LedgerError
-from ledger.dialects.policy import Policy, Words
+from ledger.dialects.policy import Policy
 from ledger.dialects.state_protocol import writing
 from ledger.dialects.state_protocol.records import THRESHOLDS
 from ledger.dialects.writing import RESULT_STATUSES, Record, RunOutcome, SessionPlan
 from ledger.fold.state import State
 
 
-class StateProtocolWords(Words):
+class StateProtocolPolicy(Policy):
+    name = "state-protocol"
     failed_checks = "a discard"
     scope_keeper = "The log's header"
     how_to_end = "end it with ledger cancel, or ledger decide RUN stop --reason TEXT"
     endings: ClassVar = {"stopped by a decision": "DONE (stop)"}
-
-    def closed(self, how: str) -> str:
-        return f"the session is concluded ({how}) for good; ledger archive moves it aside for another one"
-
-    def report(self, verdict: str) -> str:
-        return "Report it; `ledger decide RUN stop --reason TEXT` concludes the session."
-
-
-class StateProtocolPolicy(Policy):
-    name = "state-protocol"
-    words = StateProtocolWords()
 
     baseline_word = "baseline"
     statuses = RESULT_STATUSES
@@ -35,6 +25,12 @@ class StateProtocolPolicy(Policy):
     keeps = frozenset(("max_iterations", "max_minutes", "min_effect", "noise_floor", "scope", "off_limits"))
     thresholds = THRESHOLDS
     scope_key, off_limits_key = "files_in_scope", "off_limits"
+
+    def say_concluded(self, how: str) -> str:
+        return f"the session is concluded ({how}) for good; ledger archive moves it aside for another one"
+
+    def say_report(self, verdict: str) -> str:
+        return "Report it; `ledger decide RUN stop --reason TEXT` concludes the session."
 
     def concluded(self, state: State) -> str | None:
         return "stopped by a decision" if state.stopped else None

@@ -47,12 +47,11 @@ def check_repository(session: Session, history: History, git: Git) -> None:
         author="whom to name as author",
     )
     check_place(history.state, git)
-    if (known := policy_of(history.state).retained(history.state)) is not None:
-        retained = known.head or ""
-        if retained != git.head() and git.resolve(retained) != git.head():
-            raise LedgerError(
-                f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
-            )
+    retained = policy_of(history.state).retained_head(history.state)
+    if retained is not None and retained != git.head() and git.resolve(retained) != git.head():
+        raise LedgerError(
+            f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
+        )
     harness.check(session, history, git)
 
 

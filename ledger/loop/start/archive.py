@@ -40,9 +40,7 @@ def archive(session: Session, now_ms: int) -> Path:
     with writing(log) as pen:
         policy = policy_of(pen.state)
         if policy.concluded(pen.state) is None:
-            raise LedgerError(
-                f"the session goes on, and only a concluded one is archived: {policy.words.how_to_end} first"
-            )
+            raise LedgerError(f"the session goes on, and only a concluded one is archived: {policy.how_to_end} first")
         check_nothing_under_way(session)
         place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
         try:
