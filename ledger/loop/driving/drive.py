@@ -123,7 +123,7 @@ def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Listener)
     text = brief(session, history, verdict, now_ms(), notes=notes)
     finished, tail = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
     git.forget()
-    if not finished.ok:
+    if finished.code != 0:
         _tell_end(session, finished, tail, ears)
     protected.check_log(session, history, before)
     messages.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next

@@ -177,20 +177,16 @@ class _Output:
 
     def text(self) -> str:
         """Give stdout, cut at a line end, or within a line that is too long itself; white space alone is nothing."""
-        end = self.count
-        if end > STDOUT_BYTES:
-            end = self._head.rfind(b"\n", 0, STDOUT_BYTES) + 1 or self._within()
-        text = self._head[:end].decode("utf-8", "replace")
-        if self.count > STDOUT_BYTES:
-            text = text.removesuffix("\n") + f"\n[cut: {end} of {self.count} bytes]\n"
-        return text if text.strip() else ""
-
-    def _within(self) -> int:
-        """Find the last start of a character at which the first line can be cut."""
-        end = STDOUT_BYTES
-        while end > STDOUT_BYTES - 4 and self._head[end] & 0xC0 == 0x80:
-            end -= 1
-        return end
+        if self.count <= STDOUT_BYTES:
+            text = self._head.decode("utf-8", "replace")
+            return text if text.strip() else ""
+        end = self._head.rfind(b"\n", 0, STDOUT_BYTES) + 1
+        if not end:
+            end = STDOUT_BYTES
+            while end > STDOUT_BYTES - 4 and self._head[end] & 0xC0 == 0x80:  # not within a character
+                end -= 1
+        text = self._head[:end].decode("utf-8", "replace").removesuffix("\n")
+        return f"{text}\n[cut: {end} of {self.count} bytes]\n"
 
     def complaint(self) -> str:
         """Give the end of stderr as one line."""

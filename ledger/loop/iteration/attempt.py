@@ -91,12 +91,9 @@ def _check(step: Step, limits: Limits) -> None:
 
 def _resume(step: Step, wishes: Wishes | None) -> bool:
     """Finish or undo a half-done iteration; tell whether that was all that the caller came for."""
-    if step.git.top() is None:
+    if step.git.top() is None or recover(step) is None:
         return False
-    found, finished = recover(step)
-    if finished is None:
-        return False
-    return found and (wishes is None or not preconditions.changed(step.session, step.git))
+    return wishes is None or not preconditions.changed(step.session, step.git)
 
 
 def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:
