@@ -127,16 +127,8 @@ def stop_and_wait(session: Session, say: Callable[[str], object]) -> None:
     if found is None or inside(session):
         return
     say(f"the loop (process {found.pid}) finishes its cycle first: {found.step}")
-    _wait(lambda: not is_locked(session.side(LOOP_LOCK)), None)
-
-
-def _wait(done: Callable[[], bool], patience: float | None) -> bool:
-    deadline = None if patience is None else time.monotonic() + patience
-    while not done():
-        if deadline is not None and time.monotonic() >= deadline:
-            return False
+    while is_locked(session.side(LOOP_LOCK)):
         time.sleep(_PAUSE)
-    return True
 
 
 def detach(session: Session, arguments: Sequence[str]) -> str:
@@ -158,15 +150,18 @@ def detach(session: Session, arguments: Sequence[str]) -> str:
             start_new_session=True,
         )
 
-    def at_work() -> Live | None:
+    deadline = time.monotonic() + START_PATIENCE
+    while True:
+        ended = child.poll() is not None
         found = live(session)
-        return found if found is not None and found.pid == child.pid and found.step != STARTING else None
-
-    if not _wait(lambda: at_work() is not None or child.poll() is not None, START_PATIENCE):
-        child.terminate()
-        raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
-    if (found := at_work()) is not None:
-        return f"the loop is at work: {described(found, now_ms())}"
+        if found is not None and found.pid == child.pid and found.step != STARTING:
+            return f"the loop is at work: {described(found, now_ms())}"
+        if ended:
+            break
+        if time.monotonic() >= deadline:
+            child.terminate()
+            raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
+        time.sleep(_PAUSE)
     said = _said(output, begin)
     if child.wait():
         raise LedgerError(f"the loop ended at once: {said}")

@@ -42,8 +42,7 @@ def archive(session: Session, now_ms: int) -> Path:
         if policy.concluded(pen.state) is None:
             raise LedgerError(f"the session goes on, and only a concluded one is archived: {policy.how_to_end} first")
         check_nothing_under_way(session)
-        shelf = session.side(ARCHIVE) if session.layout == FLAT else log.parent / ARCHIVE
-        place = _free(session, shelf / _name(session, pen.state, now_ms))
+        place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
         try:
             _move(session, place)
         except OSError as error:
@@ -52,6 +51,10 @@ def archive(session: Session, now_ms: int) -> Path:
                 f"cannot archive {near(show_path(log))}: {reason}; nothing is lost, and ledger archive goes on"
             ) from None
     return place
+
+
+def _shelf(session: Session) -> Path:
+    return session.side(ARCHIVE) if session.layout == FLAT else session.log.parent / ARCHIVE
 
 
 def _name(session: Session, state: State, now_ms: int) -> str:
