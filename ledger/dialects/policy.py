@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, compare, is_number, text
@@ -12,13 +12,6 @@ from ledger.fold.state import State
 
 Quote = Callable[[str], str]
 """Puts a text of a log or a file into a page of Markdown."""
-
-
-class Binding(NamedTuple):
-    """Name the repository and the branch that a session is bound to, as its configuration has them."""
-
-    repo: object
-    branch: object
 
 
 class Policy(ABC):
@@ -147,7 +140,7 @@ class Policy(ABC):
         """Give the run.json beside the log; None where there is none, or none that could be read."""
         return state.replay.config
 
-    def binding(self, state: State) -> Binding | None:
+    def binding(self, state: State) -> tuple[str, str] | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
         return None
 
@@ -193,7 +186,9 @@ class Policy(ABC):
         """Make the records that a segment starts with; `state` is the fold of the log so far."""
         raise NotImplementedError(f"a {self.name} session has a measured start")
 
-    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
+    def run_config(
+        self, plan: SessionPlan, run_id: str, repo: str, branch: str, timeout: float, now_ms: int
+    ) -> dict[str, Any]:
         """Make the configuration of a measured start; `timeout` is in seconds."""
         raise NotImplementedError(f"a {self.name} session has no configuration beside its log")
 

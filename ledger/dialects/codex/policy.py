@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, better, is_number, text
 from ledger.base.times import iso
-from ledger.dialects.policy import Binding, Policy, Quote
+from ledger.dialects.policy import Policy, Quote
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, Trial
 from ledger.fold.replay import TERMINAL
 from ledger.fold.state import State
@@ -60,9 +60,9 @@ class CodexPolicy(Policy):
         if isinstance(guard := stated.get("guard"), str):
             yield f"The guard {quote(guard)} runs on every better trial; where it fails the trial is discarded."
 
-    def binding(self, state: State) -> Binding | None:
+    def binding(self, state: State) -> tuple[str, str] | None:
         config = state.replay.config or {}
-        return Binding(config.get("repo"), config.get("branch"))
+        return str(config.get("repo")), str(config.get("branch"))
 
     def next_number(self, state: State) -> int:
         return state.replay.iterations[0] + 1
@@ -81,13 +81,15 @@ class CodexPolicy(Policy):
         spent = type(limit) is int and state.replay.iterations[0] >= limit
         return "DONE (max_iterations)" if spent and state.replay.status == "stopped" else super().final_status(state)
 
-    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
+    def run_config(
+        self, plan: SessionPlan, run_id: str, repo: str, branch: str, timeout: float, now_ms: int
+    ) -> dict[str, Any]:
         return {
             "schema_version": 1,
             "run_id": run_id,
             "created_at": iso(now_ms),
-            "repo": str(bound.repo),
-            "branch": str(bound.branch),
+            "repo": repo,
+            "branch": branch,
             "mode": "foreground",
             "goal": plan.name,
             "scope": list(plan.scope),

@@ -59,11 +59,11 @@ def check_place(state: State, git: Git) -> None:
     """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
     if (bound := policy_of(state).binding(state)) is None:
         return
-    top, branch = git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(bound.repo)).resolve():
-        raise LedgerError(f"run.json is about the repository {bound.repo}, this is {top or 'none'}")
-    if branch != bound.branch:
-        raise LedgerError(f"run.json is about branch {bound.branch}, this is {branch or 'a detached HEAD'}")
+    (repo, due), top, branch = bound, git.top(), git.branch()
+    if top is None or top.resolve() != Path(repo).resolve():
+        raise LedgerError(f"run.json is about the repository {repo}, this is {top or 'none'}")
+    if branch != due:
+        raise LedgerError(f"run.json is about branch {due}, this is {branch or 'a detached HEAD'}")
 
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:
