@@ -136,10 +136,6 @@ class Policy(ABC):
     verdict_takes_limit: bool = True
     """Whether the verdict heeds a limit of runs that was given as an option or in the settings."""
 
-    def config(self, state: State) -> Mapping[str, Any] | None:
-        """Give the run.json beside the log; None where there is none, or none that could be read."""
-        return state.replay.config
-
     def binding(self, state: State) -> tuple[str, str] | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
         return None

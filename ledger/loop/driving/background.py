@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -162,18 +161,13 @@ def detach(session: Session, arguments: Sequence[str]) -> str:
             child.terminate()
             raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
         time.sleep(_PAUSE)
-    said = _said(output, begin)
-    if child.wait():
-        raise LedgerError(f"the loop ended at once: {said}")
-    return f"the loop has ended already: {said}"
-
-
-def _said(output: Path, begin: int) -> str:
-    """Give the last line that was written to an output since."""
     with output.open("rb") as file:
         file.seek(begin)
         lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    return plain(lines[-1].removeprefix("ledger: ")) if lines else "it said nothing"
+    said = plain(lines[-1].removeprefix("ledger: ")) if lines else "it said nothing"
+    if child.wait():
+        raise LedgerError(f"the loop ended at once: {said}")
+    return f"the loop has ended already: {said}"
 
 
 def described(found: Live, moment: int) -> str:

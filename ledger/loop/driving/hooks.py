@@ -5,7 +5,6 @@ A hook gets one JSON line on its standard input, and the log's path in `LEDGER_L
 
 import errno
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from ledger.base.files import append, create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.base.times import now_ms
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run, stamp
 from ledger.log.events import Run
@@ -109,7 +109,7 @@ def fire(session: Session, history: History, stage: str, timeout: float = TIMEOU
         "duration_ms": round(finished.seconds * 1000),
         "stdout_bytes": output.count,
         "timed_out": finished.timed_out,
-        "timestamp": stamp(history.state, time.time_ns() // 1_000_000),
+        "timestamp": stamp(history.state, now_ms()),
     }
     problems = [_problem(session, path, finished, output, timeout)]
     try:
