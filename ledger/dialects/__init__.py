@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ledger.dialects import autoresearch, codex, state_protocol
 from ledger.dialects.base import Dialect, Object
 from ledger.fold.state import State
-from ledger.fold.verdict import Verdict
 from ledger.log.jsontext import dump
 
 if TYPE_CHECKING:
@@ -37,14 +36,6 @@ def by_name(name: str | None) -> Dialect:
 def of(state: State) -> Dialect:
     """Find the dialect of the log that a state was folded from."""
     return by_name(state.dialect)
-
-
-def judge(state: State, max_iterations: int | None, now_ms: int) -> Verdict:
-    """Judge a folded log. `max_iterations` is that of the options or settings: 0 is no limit, None nobody's word.
-
-    `now_ms` is UTC milliseconds; only a log with a limit of minutes asks for it.
-    """
-    return of(state).judge(state, max_iterations, now_ms)
 
 
 def policy_of(state: State) -> "Policy":

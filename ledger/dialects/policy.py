@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ledger.base.errors import LedgerError
 from ledger.base.numbers import Number, compare, is_number, text
@@ -12,64 +12,6 @@ from ledger.fold.state import State
 
 Quote = Callable[[str], str]
 """Puts a text of a log or a file into a page of Markdown."""
-
-
-class Binding(NamedTuple):
-    """Name the repository and the branch that a session is bound to, as its configuration has them."""
-
-    repo: object
-    branch: object
-
-
-class Retained(NamedTuple):
-    """Hold the metric and the commit that a history says to be the state of the work; None where it is not known."""
-
-    metric: Number | None
-    head: str | None
-
-
-class TimeLimits(NamedTuple):
-    """Hold the seconds that the settings give a measurement and its checks."""
-
-    measurement: Number
-    checks: Number
-
-
-class Words(ABC):
-    """Say what a protocol's loop is told, and told of, in its own words."""
-
-    to_beat = "best kept run"
-    """What a run has to beat."""
-
-    failed_checks = "`checks_failed`"
-    """What checks that fail make of a run."""
-
-    how_to_measure = ""
-    """How a session without scripts is measured, for its prompt."""
-
-    scope_keeper = ""
-    """What decides on the scope, if it is not the prompt; it begins a sentence."""
-
-    how_to_end: str
-    """How a session is ended, for who wants to archive it."""
-
-    endings: ClassVar[Mapping[str, str]]
-    """The status that a loop prints in the end, by how the session was concluded."""
-
-    @abstractmethod
-    def closed(self, how: str) -> str:
-        """Say that the session is concluded, and the one way on that is left open."""
-
-    @abstractmethod
-    def report(self, verdict: str) -> str:
-        """Say what to write down about a loop that the verdict stops."""
-
-    def failures(self, stated: Mapping[str, Any], limits: TimeLimits, quote: Quote) -> Iterator[str]:
-        """Yield what becomes of a measurement and of checks that fail; `stated` is the header or the configuration."""
-        yield (
-            f"A measurement that fails, or outlasts {text(limits.measurement)} s, is a crash; checks that fail, or"
-            f" outlast {text(limits.checks)} s, make the run {self.failed_checks}. Both are reverted."
-        )
 
 
 class Policy(ABC):
@@ -82,8 +24,45 @@ class Policy(ABC):
     name: str
     """The protocol's name."""
 
-    words: Words
-    """What is said in its own words."""
+    # What is said in its own words.
+
+    rival: str = "best kept run"
+    """What a run has to beat."""
+
+    failed_checks: str = "`checks_failed`"
+    """What checks that fail make of a run."""
+
+    how_to_measure: str = ""
+    """How a session without scripts is measured, for its prompt."""
+
+    scope_keeper: str = ""
+    """What decides on the scope, if it is not the prompt; it begins a sentence."""
+
+    how_to_end: str
+    """How a session is ended, for who wants to archive it."""
+
+    endings: ClassVar[Mapping[str, str]]
+    """The status that a loop prints in the end, by how the session was concluded."""
+
+    @abstractmethod
+    def say_concluded(self, how: str) -> str:
+        """Say that the session is concluded, and the one way on that is left open."""
+
+    @abstractmethod
+    def say_report(self, verdict: str) -> str:
+        """Say what to write down about a loop that the verdict stops."""
+
+    def say_failures(
+        self, stated: Mapping[str, Any], measurement: Number, checks: Number, quote: Quote
+    ) -> Iterator[str]:
+        """Yield what becomes of a measurement and of checks that fail; `stated` is the header or the configuration.
+
+        The settings give them `measurement` and `checks` seconds.
+        """
+        yield (
+            f"A measurement that fails, or outlasts {text(measurement)} s, is a crash; checks that fail, or outlast"
+            f" {text(checks)} s, make the run {self.failed_checks}. Both are reverted."
+        )
 
     # What is measured, and when.
 
@@ -157,11 +136,7 @@ class Policy(ABC):
     verdict_takes_limit: bool = True
     """Whether the verdict heeds a limit of runs that was given as an option or in the settings."""
 
-    def config(self, state: State) -> Mapping[str, Any] | None:
-        """Give the run.json beside the log; None where there is none, or none that could be read."""
-        return state.replay.config
-
-    def binding(self, state: State) -> Binding | None:
+    def binding(self, state: State) -> tuple[str, str] | None:
         """Give the repository and the branch that the session is bound to; None where it is bound to none."""
         return None
 
@@ -175,8 +150,8 @@ class Policy(ABC):
         """Give the metric that a run has to beat; None where there is none yet."""
         return state.current().best
 
-    def retained(self, state: State) -> Retained | None:
-        """Give what the history says to be the state of the work; None where only the kept runs tell it."""
+    def retained_head(self, state: State) -> str | None:
+        """Give the commit that the history says to be the state of the work; None where only the kept runs tell it."""
         return None
 
     def least_gain(self, segment: Segment) -> Number | None:
@@ -195,11 +170,11 @@ class Policy(ABC):
     def check_open(self, state: State) -> None:
         """Raise LedgerError if the session is concluded: only an explicit restart goes on with it."""
         if (how := self.concluded(state)) is not None:
-            raise LedgerError(self.words.closed(how))
+            raise LedgerError(self.say_concluded(how))
 
     def final_status(self, state: State) -> str:
         """Give the status that a loop prints about a session that is concluded."""
-        return self.words.endings[self.concluded(state) or ""]
+        return self.endings[self.concluded(state) or ""]
 
     # The records.
 
@@ -207,7 +182,9 @@ class Policy(ABC):
         """Make the records that a segment starts with; `state` is the fold of the log so far."""
         raise NotImplementedError(f"a {self.name} session has a measured start")
 
-    def run_config(self, plan: SessionPlan, run_id: str, bound: Binding, timeout: float, now_ms: int) -> dict[str, Any]:
+    def run_config(
+        self, plan: SessionPlan, run_id: str, repo: str, branch: str, timeout: float, now_ms: int
+    ) -> dict[str, Any]:
         """Make the configuration of a measured start; `timeout` is in seconds."""
         raise NotImplementedError(f"a {self.name} session has no configuration beside its log")
 

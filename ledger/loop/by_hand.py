@@ -39,7 +39,11 @@ def log_run(session: Session, outcome: RunOutcome, now_ms: int, *, force: bool =
     a log with errors, and where a run needs the commits that `ledger run` makes.
     """
     if outcome.status in KEPT:
-        outcome = _kept(session, outcome)
+        from ledger.loop.git.repository import Git
+
+        _check_checks(session)
+        head = outcome.commit or (Git(session.workdir).head() if shutil.which("git") else None) or ""
+        outcome = outcome._replace(commit=head[:SHORT] if _HASH.fullmatch(head) else head)
     with writing(session.log, dry=dry) as pen:
         policy = policy_of(pen.state)
         policy.check_by_hand()
@@ -54,14 +58,6 @@ def log_run(session: Session, outcome: RunOutcome, now_ms: int, *, force: bool =
             )
         made = policy.run_records(pen.state, outcome, now_ms)
         return _append(session, pen, made, dry=dry)
-
-
-def _kept(session: Session, outcome: RunOutcome) -> RunOutcome:
-    from ledger.loop.git.repository import Git
-
-    _check_checks(session)
-    head = outcome.commit or (Git(session.workdir).head() if shutil.which("git") else None) or ""
-    return outcome._replace(commit=head[:SHORT] if _HASH.fullmatch(head) else head)
 
 
 def _check_checks(session: Session) -> None:

@@ -23,7 +23,7 @@ class Project(NamedTuple):
 
 
 @contextmanager
-def at_work(session: Session) -> Iterator[Project]:
+def open_project(session: Session) -> Iterator[Project]:
     """Give a session's project, its log open as long as the work goes on."""
     with kept_open(session.log) as history:
         yield Project(session, history, Git(session.workdir, session.own()))

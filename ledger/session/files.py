@@ -113,20 +113,15 @@ def of_log(log: Path, settings: Settings | None = None, base: Path | None = None
         settings = find(folder)
     given = settings.working_dir
     workdir = canonical((base or folder) / given) if given else folder
-    return Session(log, folder, workdir, _layout_of(log), settings)
+    owned = (layout for layout in owned_layouts() if _is_of(log, layout))
+    layout = AUTO if log.parent.name == AUTO.folder else next(owned, FLAT)
+    return Session(log, folder, workdir, layout, settings)
 
 
 def project_folder(log: Path) -> Path:
     """Name the folder that a log is about: the one around a layout's own folder, else that which the log is in."""
     folder = log.absolute().parent
     return folder.parent if folder.name in (AUTO.folder, *(layout.folder for layout in owned_layouts())) else folder
-
-
-def _layout_of(log: Path) -> FileLayout:
-    """Tell a layout by where the log is and how it is called."""
-    if log.parent.name == AUTO.folder:
-        return AUTO
-    return next((layout for layout in owned_layouts() if _is_of(log, layout)), FLAT)
 
 
 def _is_of(log: Path, layout: FileLayout) -> bool:

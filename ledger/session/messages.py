@@ -1,14 +1,13 @@
 """The queue of texts that open the next brief: a person's words, and what hooks said (protocols.md 7)."""
 
 import os
-import time
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.locks import locked
 from ledger.base.paths import show_path
-from ledger.base.times import iso
+from ledger.base.times import iso, now_ms
 from ledger.log.jsontext import WHITE, decode, dump
 from ledger.log.source import read_small
 from ledger.session.files import STEER, STEER_LOCK, Session
@@ -36,7 +35,7 @@ def add(session: Session, source: str, text: str) -> None:
         return
     if len(text.encode()) > MOST_BYTES:
         raise LedgerError(f"a text for the brief has at most {MOST_BYTES:,} bytes; put it into a file and name that")
-    line = dump({"at": iso(time.time_ns() // 1_000_000), "from": source, "text": text}).encode() + b"\n"
+    line = dump({"at": iso(now_ms()), "from": source, "text": text}).encode() + b"\n"
     with locked(session.side(STEER_LOCK)):
         try:
             _append(session, line)

@@ -65,17 +65,12 @@ def _named(title: str) -> str | None:
 def _paths(bullet: str) -> Iterator[str]:
     if not bullet or _PLACEHOLDER.fullmatch(bullet):
         return
-    head = _head(bullet)
+    # What is said about a path is cut off; code is passed over.
+    end = _END.search(_CODE.sub(lambda span: "x" * len(span[0]), bullet))
+    head = (bullet[: end.start()] if end else bullet.rstrip(":")).strip()
     if spans := [span[2].strip() for span in _CODE.finditer(head)]:
         yield from filter(None, spans)
     elif span := _CODE.search(bullet):
         yield span[2].strip()
     else:
         yield (bold[1] if (bold := _BOLD.fullmatch(head)) else head)
-
-
-def _head(bullet: str) -> str:
-    """Cut a bullet before what is said about its path; code is passed over."""
-    blind = _CODE.sub(lambda span: "x" * len(span[0]), bullet)
-    end = _END.search(blind)
-    return (bullet[: end.start()] if end else bullet.rstrip(":")).strip()

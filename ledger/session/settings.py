@@ -91,16 +91,13 @@ def _plugin_file(path: Path) -> tuple[dict[str, Any], str]:
     end = next((place for place, line in enumerate(lines) if line.rstrip() == _FENCE), None)
     if end is None:
         raise LedgerError(f"cannot use {show_path(path)}: its front matter does not end with a line {_FENCE}")
-    stated = _yaml(path, "\n".join(lines[:end]))
-    return _take(path, stated, {name: name for name in _KEYS}), "\n".join(lines[end + 1 :]).strip()
-
-
-def _yaml(path: Path, text: str) -> object:
     import yaml
 
     try:
-        stated = yaml.safe_load(text)
+        stated = yaml.safe_load("\n".join(lines[:end]))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         problem = " ".join(str(error).split())
         raise LedgerError(f"cannot use {show_path(path)}: its front matter is no YAML ({problem})") from None
-    return {} if stated is None else stated
+    return _take(path, {} if stated is None else stated, {name: name for name in _KEYS}), "\n".join(
+        lines[end + 1 :]
+    ).strip()

@@ -1,6 +1,6 @@
 """The verdict on a session, with the limit that its settings state (protocols.md 5)."""
 
-from ledger.dialects import judge
+from ledger.dialects import of
 from ledger.fold.state import State
 from ledger.fold.verdict import Verdict
 from ledger.session.files import Session
@@ -14,4 +14,4 @@ def judge_session(state: State, session: Session | None, max_iterations: int | N
     """
     if session is not None and max_iterations is None and "max_runs" not in state.current().settings:
         max_iterations = session.settings.max_iterations
-    return judge(state, max_iterations, now_ms)
+    return of(state).judge(state, max_iterations, now_ms)

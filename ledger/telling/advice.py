@@ -58,4 +58,4 @@ def _end(state: State, verdict: Verdict) -> str:
     """Say what to write down about a loop that has to stop."""
     if verdict.verdict == "backstop":
         return f"Once told to go on: `ledger mark running --backstop-ack {verdict.segment_runs}`."
-    return policy_of(state).words.report(verdict.verdict)
+    return policy_of(state).say_report(verdict.verdict)

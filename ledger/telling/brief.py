@@ -89,9 +89,10 @@ def _facts(
     if undecided := [str(one.run.run) for one in earlier_runs.all_runs(history) if one.run.status == "measured"]:
         said = "decide each: `ledger decide RUN keep|discard --reason TEXT`"
         yield "undecided", f"run{'s' * (len(undecided) > 1)} {', '.join(undecided)}; {said}"
-    if (retained := policy_of(state).retained(state)) is not None:
-        held = NOTHING if retained.metric is None else text(retained.metric)
-        yield "retained", f"{held} at head {verbatim(retained.head) if retained.head else NOTHING}"
+    if (head := policy_of(state).retained_head(state)) is not None:
+        retained = policy_of(state).to_beat(state)
+        held = NOTHING if retained is None else text(retained)
+        yield "retained", f"{held} at head {verbatim(head) if head else NOTHING}"
     if (target := target_of(state)) is not None:
         yield "target", target
     if verdict.verdict != "concluded":

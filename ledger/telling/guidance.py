@@ -5,7 +5,6 @@ from typing import Any
 
 from ledger.base.numbers import text
 from ledger.dialects import policy_of
-from ledger.dialects.policy import TimeLimits
 from ledger.fold.segment import Segment
 from ledger.fold.verdict import WALL
 from ledger.session.files import Session
@@ -32,8 +31,8 @@ def rules(session: Session, history: History, noted: OtherRecords) -> Iterator[s
         " file that `$LEDGER_NOTE` names, and end."
     )
     yield _better(history, segment)
-    limits = TimeLimits(session.settings.benchmark_timeout, session.settings.checks_timeout)
-    yield from policy.words.failures(header, limits, verbatim)
+    settings = session.settings
+    yield from policy.say_failures(header, settings.benchmark_timeout, settings.checks_timeout, verbatim)
     yield from _scope(session, header)
     yield (
         f"The log is never edited. Only the prompt ({code(prompt_name(session))}) and the ideas file may change at any"
@@ -65,7 +64,7 @@ def streak_advice(streak: int, ideas: str) -> str:
 
 def _better(history: History, segment: Segment) -> str:
     policy = policy_of(history.state)
-    known, which = policy.to_beat(history.state), policy.words.to_beat
+    known, which = policy.to_beat(history.state), policy.rival
     than = f"the {which}" if known is None else f"the {which}, {text(known)}"
     side = f"strictly {segment.direction}" if segment.direction else "strictly better"
     least = policy.least_gain(segment)

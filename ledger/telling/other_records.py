@@ -43,7 +43,7 @@ def other_records(history: History) -> OtherRecords:
                 decisions.setdefault(record["run"], []).append(record)
     if policy.has_events:
         events = [one for one in _objects(lines) if one.get("event") not in ("baseline", "iteration")]
-    header = policy.config(state) or history.header()
+    header = state.replay.config or history.header()
     return OtherRecords(header, decisions, events, _last_ms(lines))
 
 

@@ -62,7 +62,7 @@ def test_the_statuses_of_runs():
 def test_the_endings():
     by_verdict = {one.status: one.marker for one in ending._BY_VERDICT.values()}
     stated = {code.removeprefix("Status: "): row[2] for row in cells("last line") for code in codes(row[0])}
-    concluded = {status for dialect in DIALECTS for status in dialect.loop().words.endings.values()}
+    concluded = {status for dialect in DIALECTS for status in dialect.loop().endings.values()}
     assert set(stated) == {"STOPPED", *by_verdict, *concluded}
     for status, marker in by_verdict.items():
         assert codes(stated[status]) == [marker] and marker in MARKERS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.dialects import judge
+from ledger.dialects import of
 from ledger.fold.verdict import Verdict, lines
 from ledger.reading.whole_log import Log, read_log
 from tests.oracle import codex, encode, fold, random_logs, strategies
@@ -53,7 +53,7 @@ def marker(state: str, **more: object) -> dict[str, object]:
 
 
 def words(found: Log, limit: int | None = None, now: datetime = START) -> str:
-    return " ".join(map(str, judge(found.state, limit, milliseconds(now))))
+    return " ".join(map(str, of(found.state).judge(found.state, limit, milliseconds(now))))
 
 
 def test_lines():
@@ -153,7 +153,7 @@ def history(events: list[Any], config: dict[str, Any]) -> Log:
 def same_as_oracle(data: bytes, dialect: str, config: Any, limit: int | None, now: datetime) -> None:
     found = read(data, dialect, config)
     assert found.ok, found.diagnostics
-    ours = judge(found.state, limit, milliseconds(now))
+    ours = of(found.state).judge(found.state, limit, milliseconds(now))
     expected = fold.verdict(data, dialect, config, limit, now)
     assert dict(line.split("=", 1) for line in lines(ours).splitlines()) == {k: str(v) for k, v in expected.items()}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.base.text import columns
-from ledger.dialects import judge
+from ledger.dialects import of
 from ledger.log.events import Place, Run
 from ledger.reading.whole_log import read_log
 from ledger.telling.screen import Screen
@@ -20,7 +20,7 @@ HEADER = {"type": "config", "name": "speed", "metricName": "total_µs", "metricU
 
 def page(path: Path) -> str:
     log = read_log(path)
-    return status(log, judge(log.state, None, NOW_MS), NOW_MS, {})
+    return status(log, of(log.state).judge(log.state, None, NOW_MS), NOW_MS, {})
 
 
 def small(folder: Path, *records: object) -> list[str]:
@@ -138,7 +138,7 @@ def test_the_trend_is_that_of_the_segment(tmp_path: Path):
 def test_a_trend_fits_its_screen(tmp_path: Path):
     small(tmp_path, HEADER, *(run(number, "keep", number) for number in range(1, 1001)))
     log = read_log(tmp_path / "autoresearch.jsonl")
-    verdict = judge(log.state, None, NOW_MS)
+    verdict = of(log.state).judge(log.state, None, NOW_MS)
     for width in (1, 12, 13, 20, 60, 80, 120, 500):
         lines = status(log, verdict, NOW_MS, {}, Screen(columns=width)).splitlines()
         (trend,) = (line for line in lines if line.startswith("trend "))
@@ -152,14 +152,14 @@ def test_colours_are_of_the_status_and_the_confidence(tmp_path: Path):
     runs = [run(number, name, number, confidence=number) for number, name in enumerate(statuses, 1)]
     small(tmp_path, HEADER, *runs, run(5, "keep", 0.5, confidence=0.5))
     log = read_log(tmp_path / "autoresearch.jsonl")
-    plainly = status(log, judge(log.state, None, NOW_MS), NOW_MS, {})
+    plainly = status(log, of(log.state).judge(log.state, None, NOW_MS), NOW_MS, {})
     painted: dict[str, str | None] = {}
 
     def note(text: str, colour: str | None) -> str:
         painted[text] = colour
         return f"<{text}>"
 
-    page = status(log, judge(log.state, None, NOW_MS), NOW_MS, {}, Screen(paint=note))
+    page = status(log, of(log.state).judge(log.state, None, NOW_MS), NOW_MS, {}, Screen(paint=note))
     assert page.replace("<", "").replace(">", "") == plainly
     assert painted == {
         "2 keep": "green", "1 discard": "dim", "1 crash": "red", "1 checks_failed": "yellow", "×": "red",

@@ -14,7 +14,7 @@ from ledger.cli.support.output import heard, stdout_text
 from ledger.cli.support.progress import ProgressLine
 from ledger.cli.support.values import utf8
 from ledger.loop.driving.background import check_free, detach, is_urgent, last_agent, registered
-from ledger.loop.project import at_work
+from ledger.loop.project import open_project
 from ledger.session.files import LOOP_OUTPUT, Session
 from ledger.session.history import History
 
@@ -82,7 +82,7 @@ def _drive(session: Session, plan: Any) -> None:
     from ledger.loop.iteration.attempt import Listener
     from ledger.loop.measuring.interrupt import patient
 
-    with at_work(session) as project:
+    with open_project(session) as project:
         with registered(session, plan.agent) as place, ProgressLine() as line:
             listener = Listener(line.say, line.step, lambda entry: run_report(entry, session, line, hooks=False))
             try:

@@ -122,7 +122,7 @@ def _take(session: Session | None, command: tuple[str, ...], repeat: int, timeou
     if policy.commands_in_config:
         if repeat > 1 and not policy.repeats:
             raise click.UsageError(f"--repeat is not for a {policy.name} session: its metric command measures once")
-        return _take_configured(session, name, policy.config(state), command, timeout, checks)
+        return _take_configured(session, name, state.replay.config, command, timeout, checks)
     taken = measuring.measure(session, name or None, command=command or None, repeat=repeat, timeout=timeout)
     checked = measuring.check(session) if checks and not taken.failure else None
     return _Done(name, taken, session.workdir / OUTPUT, checked, session.side(CHECKS_OUTPUT))

@@ -15,7 +15,7 @@ from ledger.loop.by_hand import Appended
 from ledger.loop.driving.background import check_free
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.journal import Wishes
-from ledger.loop.project import Project, at_work
+from ledger.loop.project import Project, open_project
 
 
 @click.command()
@@ -55,7 +55,7 @@ def run(
     wishes = _wishes(description, baseline, asi, (keep_equal, discard), max_regress, repeat)
     session, hooks = session_at_work(log), not no_hooks
     check_free(session)
-    with at_work(session) as project, ProgressLine() as line, prompt():
+    with open_project(session) as project, ProgressLine() as line, prompt():
         listener = Listener(
             line.say,
             line.step,

@@ -26,11 +26,11 @@ def status(log: str | None, dialect: str | None) -> None:
     Example:
       ledger status .auto/log.jsonl
     """
-    from ledger.loop.driving.at_work import state_of
+    from ledger.loop.driving.at_work import live_lines
 
     session = session_of(log)
     read = read_log(session and session.log, dialect)
     verdict = judge_session(read.state, session, None, now_ms())
-    live = {} if session is None else state_of(session, now_ms())
+    live = {} if session is None else live_lines(session, now_ms())
     text = status_text(read, verdict, now_ms(), live, screen_of(sys.stdout))
     click.echo(text, file=stdout_text(), nl=False)

@@ -67,7 +67,8 @@ def accept(
     stated, metrics, asi, confidence = column("segment"), column("metrics"), column("asi"), column("confidence")
     if (
         times is None
-        or not _stated_regular(stated, segment.ordinal)
+        or set(map(type, stated)) - _INT_OR_NULL
+        or set(stated) not in ({segment.ordinal}, {None})  # all state the region they stand in, or none does
         or not _metrics_regular(metrics, status, segment.names)
     ):
         return None
@@ -99,11 +100,6 @@ def _plain_numbers(values: Sequence[Any]) -> bool:
     if not types <= _NUMBERS:
         return False
     return int not in types or max(map(abs, values)) <= SAFE_INTEGER or all(map(storable, values))
-
-
-def _stated_regular(stated: Sequence[Any], ordinal: int) -> bool:
-    """All runs state the region they stand in, or none states any."""
-    return set(map(type, stated)) <= _INT_OR_NULL and set(stated) in ({ordinal}, {None})
 
 
 def _commits_regular(commits: Any, statuses: Any) -> bool:

@@ -1,6 +1,6 @@
 """The records of the `codex` protocol: run.json, and the events of its history (protocols.md 4)."""
 
-from ledger.base.numbers import is_number, normal, storable
+from ledger.base.numbers import normal, storable
 from ledger.base.times import moment
 from ledger.dialects.base import Field, Json, Kind, Object, Target, rest
 from ledger.fold.state import State
@@ -107,8 +107,8 @@ def header(config: Object, place: Place) -> Header:
 
 def target(state: State) -> Target | None:
     """Give the target that run.json states, and whether what is retained meets it."""
-    value: Json = (state.replay.config or {}).get("target")
-    return Target(value, bool(state.replay.target_met())) if is_number(value) else None
+    config = state.replay.config
+    return None if config is None else Target(config["target"], bool(state.replay.target_met()))
 
 
 def parse(kind: Kind, record: Object, place: Place, state: State) -> Event:

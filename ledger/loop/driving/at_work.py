@@ -3,7 +3,7 @@
 from ledger.session.files import ITERATION, LOOP, RUN_LOCK, Session
 
 
-def state_of(session: Session, now_ms: int) -> dict[str, str]:
+def live_lines(session: Session, now_ms: int) -> dict[str, str]:
     """Give the lines that `ledger status` adds, by their label; none where nothing is at work. `now_ms` is UTC."""
     found = {}
     if session.side(LOOP).exists():

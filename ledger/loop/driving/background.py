@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -127,16 +126,8 @@ def stop_and_wait(session: Session, say: Callable[[str], object]) -> None:
     if found is None or inside(session):
         return
     say(f"the loop (process {found.pid}) finishes its cycle first: {found.step}")
-    _wait(lambda: not is_locked(session.side(LOOP_LOCK)), None)
-
-
-def _wait(done: Callable[[], bool], patience: float | None) -> bool:
-    deadline = None if patience is None else time.monotonic() + patience
-    while not done():
-        if deadline is not None and time.monotonic() >= deadline:
-            return False
+    while is_locked(session.side(LOOP_LOCK)):
         time.sleep(_PAUSE)
-    return True
 
 
 def detach(session: Session, arguments: Sequence[str]) -> str:
@@ -158,27 +149,25 @@ def detach(session: Session, arguments: Sequence[str]) -> str:
             start_new_session=True,
         )
 
-    def at_work() -> Live | None:
+    deadline = time.monotonic() + START_PATIENCE
+    while True:
+        ended = child.poll() is not None
         found = live(session)
-        return found if found is not None and found.pid == child.pid and found.step != STARTING else None
-
-    if not _wait(lambda: at_work() is not None or child.poll() is not None, START_PATIENCE):
-        child.terminate()
-        raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
-    if (found := at_work()) is not None:
-        return f"the loop is at work: {described(found, now_ms())}"
-    said = _said(output, begin)
-    if child.wait():
-        raise LedgerError(f"the loop ended at once: {said}")
-    return f"the loop has ended already: {said}"
-
-
-def _said(output: Path, begin: int) -> str:
-    """Give the last line that was written to an output since."""
+        if found is not None and found.pid == child.pid and found.step != STARTING:
+            return f"the loop is at work: {described(found, now_ms())}"
+        if ended:
+            break
+        if time.monotonic() >= deadline:
+            child.terminate()
+            raise LedgerError(f"the loop did not start within {START_PATIENCE:.0f} s; see {show_path(output)}")
+        time.sleep(_PAUSE)
     with output.open("rb") as file:
         file.seek(begin)
         lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    return plain(lines[-1].removeprefix("ledger: ")) if lines else "it said nothing"
+    said = plain(lines[-1].removeprefix("ledger: ")) if lines else "it said nothing"
+    if child.wait():
+        raise LedgerError(f"the loop ended at once: {said}")
+    return f"the loop has ended already: {said}"
 
 
 def described(found: Live, moment: int) -> str:

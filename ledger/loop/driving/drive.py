@@ -18,10 +18,9 @@ from ledger.loop.iteration import journal, preconditions, protected
 from ledger.loop.iteration.attempt import Limits, Listener, attempt
 from ledger.loop.iteration.scope import find as find_scope
 from ledger.loop.measuring.interrupt import Wish
-from ledger.loop.measuring.processes import Finished
 from ledger.loop.project import Project
 from ledger.session import messages
-from ledger.session.files import AGENT_OUTPUT, STOP, Session
+from ledger.session.files import AGENT_OUTPUT, STOP
 from ledger.session.history import History, sound
 from ledger.session.standing import judge_session
 from ledger.telling.brief import brief
@@ -123,8 +122,11 @@ def _turn(project: Project, plan: LoopOptions, verdict: Verdict, ears: Listener)
     text = brief(session, history, verdict, now_ms(), notes=notes)
     finished, tail = agents.call(session, plan.agent, text, next_run(history.state), plan.agent_timeout)
     git.forget()
-    if not finished.ok:
-        _tell_end(session, finished, tail, ears)
+    if finished.code != 0:
+        how = "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
+        ears.say(f"the agent {finished.problem or how}; its output is in {show_path(session.side(AGENT_OUTPUT))}")
+        for line in tail.splitlines()[-5:]:
+            ears.say(f"  {line}")
     protected.check_log(session, history, before)
     messages.drop(session, notes)  # not before: what was to be told in a turn that is cut short is told in the next
     if said := protected.undo_commits(git, before):
@@ -178,13 +180,3 @@ def _fire(project: Project, history: History, stage: str, ears: Listener) -> Non
     if fired is not None:
         messages.add(project.session, f"{stage} hook", "\n".join(filter(None, (fired.text, fired.problem))))
         project.git.forget()
-
-
-def _tell_end(session: Session, finished: Finished, tail: str, ears: Listener) -> None:
-    """Say how an agent failed, and the last that it wrote."""
-    how = finished.problem or (
-        "timed out and was killed" if finished.timed_out else f"exited with status {finished.code}"
-    )
-    ears.say(f"the agent {how}; its output is in {show_path(session.side(AGENT_OUTPUT))}")
-    for line in tail.splitlines()[-5:]:
-        ears.say(f"  {line}")

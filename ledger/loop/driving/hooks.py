@@ -5,7 +5,6 @@ A hook gets one JSON line on its standard input, and the log's path in `LEDGER_L
 
 import errno
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from ledger.base.files import append, create
 from ledger.base.locks import lock_of, locked
 from ledger.base.paths import show_path
 from ledger.base.text import plain
+from ledger.base.times import now_ms
 from ledger.dialects import policy_of
 from ledger.dialects.writing import next_run, stamp
 from ledger.log.events import Run
@@ -109,7 +109,7 @@ def fire(session: Session, history: History, stage: str, timeout: float = TIMEOU
         "duration_ms": round(finished.seconds * 1000),
         "stdout_bytes": output.count,
         "timed_out": finished.timed_out,
-        "timestamp": stamp(history.state, time.time_ns() // 1_000_000),
+        "timestamp": stamp(history.state, now_ms()),
     }
     problems = [_problem(session, path, finished, output, timeout)]
     try:
@@ -177,20 +177,16 @@ class _Output:
 
     def text(self) -> str:
         """Give stdout, cut at a line end, or within a line that is too long itself; white space alone is nothing."""
-        end = self.count
-        if end > STDOUT_BYTES:
-            end = self._head.rfind(b"\n", 0, STDOUT_BYTES) + 1 or self._within()
-        text = self._head[:end].decode("utf-8", "replace")
-        if self.count > STDOUT_BYTES:
-            text = text.removesuffix("\n") + f"\n[cut: {end} of {self.count} bytes]\n"
-        return text if text.strip() else ""
-
-    def _within(self) -> int:
-        """Find the last start of a character at which the first line can be cut."""
-        end = STDOUT_BYTES
-        while end > STDOUT_BYTES - 4 and self._head[end] & 0xC0 == 0x80:
-            end -= 1
-        return end
+        if self.count <= STDOUT_BYTES:
+            text = self._head.decode("utf-8", "replace")
+            return text if text.strip() else ""
+        end = self._head.rfind(b"\n", 0, STDOUT_BYTES) + 1
+        if not end:
+            end = STDOUT_BYTES
+            while end > STDOUT_BYTES - 4 and self._head[end] & 0xC0 == 0x80:  # not within a character
+                end -= 1
+        text = self._head[:end].decode("utf-8", "replace").removesuffix("\n")
+        return f"{text}\n[cut: {end} of {self.count} bytes]\n"
 
     def complaint(self) -> str:
         """Give the end of stderr as one line."""

@@ -6,7 +6,7 @@ from ledger.loop.driving.background import inside, live, stop_and_wait
 from ledger.loop.iteration import journal
 from ledger.loop.iteration.experiment import Say, Step
 from ledger.loop.iteration.recovery import abandon
-from ledger.loop.project import at_work
+from ledger.loop.project import open_project
 from ledger.session.files import RUN_LOCK, Session
 
 FOREVER = 1e9
@@ -23,7 +23,7 @@ def stop_and_finish(session: Session, say: Say) -> None:
         return
     if is_locked(session.side(RUN_LOCK)):
         say("waiting for the ledger run that is measuring here")
-    with locked(session.side(RUN_LOCK), FOREVER), at_work(session) as project:
+    with locked(session.side(RUN_LOCK), FOREVER), open_project(session) as project:
         if project.git.top() is not None:
             abandon(Step(*project, say, lambda name: None, lambda entry: None))
 

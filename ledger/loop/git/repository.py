@@ -92,7 +92,11 @@ class Git:
             try:
                 out, err = child.communicate(stdin)
             except BaseException:
-                _end(child)
+                child.terminate()  # politely first: git removes its locks then
+                try:
+                    child.wait(_GRACE)
+                except subprocess.TimeoutExpired:
+                    child.kill()
                 raise
         return subprocess.CompletedProcess(command, child.returncode, out, err)
 
@@ -378,15 +382,6 @@ class Git:
         made = os.fsdecode(self.ask("commit-tree", self.capture(store=True), "-m", what)).strip()
         self.ask("update-ref", name, made)
         return name
-
-
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    """End git, politely first: it removes its locks then."""
-    child.terminate()
-    try:
-        child.wait(_GRACE)
-    except subprocess.TimeoutExpired:
-        child.kill()
 
 
 def _remove(top: Path, path: str) -> None:

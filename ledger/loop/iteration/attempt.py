@@ -1,7 +1,7 @@
 """`ledger run`: one iteration on the working tree, from the verdict to the last check (protocols.md 7)."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
@@ -10,7 +10,6 @@ from ledger.base.times import now_ms
 from ledger.dialects import policy_of
 from ledger.log.jsontext import decode, dump
 from ledger.loop.by_hand import Appended
-from ledger.loop.git.repository import Git
 from ledger.loop.iteration import experiment, preconditions
 from ledger.loop.iteration.experiment import Say, Step
 from ledger.loop.iteration.journal import Journal, Wishes
@@ -61,10 +60,17 @@ def attempt(
     undone.
     """
     session, history, git = project
-    with locked(session.side(RUN_LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"), _alone(git):
+    busy = "a run of another session is measuring in this repository"  # they would commit over each other
+    outside = git.top() is None
+    with (
+        locked(session.side(RUN_LOCK), PATIENCE, busy="another ledger run, or a loop, is measuring here"),
+        nullcontext() if outside else locked(git.private() / REPOSITORY_LOCK, PATIENCE, busy=busy),
+    ):
         step = Step(session, history, git, listener.say, listener.step, listener.logged)
         try:
-            if _resume(step, wishes) or recover_only:
+            if not outside and recover(step) is not None:
+                recover_only = recover_only or wishes is None or not preconditions.changed(session, git)
+            if recover_only:
                 return
             _check(step, limits)
             preconditions.check_repository(session, history, git)
@@ -74,29 +80,10 @@ def attempt(
             raise
 
 
-def _alone(git: Git) -> AbstractContextManager[None]:
-    """Be the one run in the repository: two sessions in it would commit over each other."""
-    if git.top() is None:
-        return nullcontext()
-    return locked(
-        git.private() / REPOSITORY_LOCK, PATIENCE, busy="a run of another session is measuring in this repository"
-    )
-
-
 def _check(step: Step, limits: Limits) -> None:
     state = sound(step.history.renew()).state
     policy_of(state).check_open(state)
     preconditions.check_verdict(judge_session(state, step.session, limits.max_iterations, now_ms()))
-
-
-def _resume(step: Step, wishes: Wishes | None) -> bool:
-    """Finish or undo a half-done iteration; tell whether that was all that the caller came for."""
-    if step.git.top() is None:
-        return False
-    found, finished = recover(step)
-    if finished is None:
-        return False
-    return found and (wishes is None or not preconditions.changed(step.session, step.git))
 
 
 def _fresh(step: Step, wishes: Wishes | None, limits: Limits, listener: Listener) -> None:

@@ -52,14 +52,9 @@ def _compare(segment: Segment, rival: Rival, wishes: Wishes, measured: Measureme
         return ("keep", wishes.keep_equal) if wishes.keep_equal else ("discard", f"equal to the best, {text(best)}")
     if segment.direction is None or not better(metric, best, segment.direction):
         return "discard", f"{text(metric)} is worse than the best, {text(best)}"
-    return _by_gain(metric, best, decimal(rival.least_gain or 0))
-
-
-def _by_gain(metric: Number, best: Number, least: Decimal) -> tuple[str, str]:
-    """Hold an improvement against the least that counts, in percent of the best so far."""
     if not decimal(best):
         return "keep", f"better than the best, {text(best)}"
-    gain = abs(decimal(metric) - decimal(best)) / abs(decimal(best)) * 100
+    gain, least = abs(decimal(metric) - decimal(best)) / abs(decimal(best)) * 100, decimal(rival.least_gain or 0)
     if gain < least:
         return "discard", f"{_short(gain)} % better than the best, {text(best)}, which is under {_short(least)} %"
     return "keep", f"{_short(gain)} % better than the best, {text(best)}"

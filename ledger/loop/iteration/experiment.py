@@ -162,7 +162,7 @@ def _bounded(step: Step, before: protected.Before, measured: Measurement, *, las
 def _verified(step: Step, entry: Journal, history: History) -> tuple[Measurement, Checked, dict[str, str | None]]:
     """Measure by the commands of the configuration: the guard is asked only about a metric that is better."""
     policy = policy_of(history.state)
-    config = policy.config(history.state) or {}
+    config = history.state.replay.config or {}
     # Named by the event's place: an iteration that ended in an error has its number taken by the next one.
     names = {kind: f"logs/{history.state.records:03}.{kind}.log" for kind in ("verify", "guard")}
     measured = verify(step.session, config, step.session.log.parent / names["verify"])

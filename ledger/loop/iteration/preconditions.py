@@ -47,12 +47,11 @@ def check_repository(session: Session, history: History, git: Git) -> None:
         author="whom to name as author",
     )
     check_place(history.state, git)
-    if (known := policy_of(history.state).retained(history.state)) is not None:
-        retained = known.head or ""
-        if retained != git.head() and git.resolve(retained) != git.head():
-            raise LedgerError(
-                f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
-            )
+    retained = policy_of(history.state).retained_head(history.state)
+    if retained is not None and retained != git.head() and git.resolve(retained) != git.head():
+        raise LedgerError(
+            f"the history retains {retained[:12]}, HEAD is {(git.head() or '')[:12]}: check the retained commit out"
+        )
     harness.check(session, history, git)
 
 
@@ -60,11 +59,11 @@ def check_place(state: State, git: Git) -> None:
     """Raise LedgerError unless this is the repository and the branch that the session is bound to, if it is."""
     if (bound := policy_of(state).binding(state)) is None:
         return
-    top, branch = git.top(), git.branch()
-    if top is None or top.resolve() != Path(str(bound.repo)).resolve():
-        raise LedgerError(f"run.json is about the repository {bound.repo}, this is {top or 'none'}")
-    if branch != bound.branch:
-        raise LedgerError(f"run.json is about branch {bound.branch}, this is {branch or 'a detached HEAD'}")
+    (repo, due), top, branch = bound, git.top(), git.branch()
+    if top is None or top.resolve() != Path(repo).resolve():
+        raise LedgerError(f"run.json is about the repository {repo}, this is {top or 'none'}")
+    if branch != due:
+        raise LedgerError(f"run.json is about branch {due}, this is {branch or 'a detached HEAD'}")
 
 
 def changed_files(session: Session, git: Git, scope: Scope) -> list[str]:

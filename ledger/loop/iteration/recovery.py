@@ -20,14 +20,14 @@ LOCK_AGE = 120.0
 """Seconds after which a lock of git's is nobody's: it was there before the wait, and no git takes that long here."""
 
 
-def recover(step: Step) -> tuple[bool, Appended | None]:
-    """Finish or undo a half-done iteration; tell whether there was one, and give what was logged, if anything.
+def recover(step: Step) -> Appended | None:
+    """Finish or undo a half-done iteration, and give what was logged, if anything.
 
     Raises LedgerError if HEAD is at none of the places where the iteration can have left it.
     """
     entry = journal.load(step.session)
     if entry is None:
-        return False, None
+        return None
     step.say(f"run {entry.number} was left half done ({_where(entry)})")
     complete(step.history, entry)
     _free_locks(step)
@@ -35,12 +35,12 @@ def recover(step: Step) -> tuple[bool, Appended | None]:
         raise experiment.moved(step, entry)
     found = _committed(step, entry)
     if found is None:
-        return True, None
+        return None
     if found.outcome is None:
         harness.check(step.session, sound(step.history.renew()), step.git)
     logged = experiment.conduct(step, _cleared(step, found))
     step.say(f"run {entry.number} is finished now")
-    return True, logged
+    return logged
 
 
 def _where(entry: Journal) -> str:
@@ -54,12 +54,10 @@ def _where(entry: Journal) -> str:
 def _committed(step: Step, entry: Journal) -> Journal | None:
     """Give the journal with its trial; None, the journal being removed, where nothing was committed or measured."""
     head = step.git.head() or ""
-    if entry.trial is not None:
+    if entry.trial is not None or (entry.baseline and head == entry.base):
         return entry
     if entry.baseline:
-        if head != entry.base:
-            raise experiment.moved(step, entry)
-        return entry
+        raise experiment.moved(step, entry)
     if head == entry.base:
         step.git.unstage()
         _drop(step, entry, "nothing was committed, its changes are in the working tree")
@@ -137,12 +135,11 @@ def abandon(step: Step) -> None:
     entry = journal.load(step.session)
     if entry is None:
         return
-    if entry.outcome is None:
-        experiment.tidy(step, entry)
     if entry.outcome is not None:
         experiment.conduct(step, entry)
         step.say(f"run {entry.number} was decided already, so it is logged")
         return
+    experiment.tidy(step, entry)
     head = step.git.head() or ""
     if entry.trial is None and step.git.parents(head) == [entry.base] and entry.bears(step.git.message(head)):
         entry = entry.save(step.session, trial=head)

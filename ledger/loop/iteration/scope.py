@@ -68,7 +68,7 @@ def find(session: Session, history: History) -> Scope:
     """
     listed, state = _listed(session), history.state
     policy = policy_of(state)
-    stated = policy.config(state) or (history.header() if policy.scope_key else None) or {}
+    stated = state.replay.config or (history.header() if policy.scope_key else None) or {}
     return Scope(
         _texts(stated.get(policy.scope_key)) or listed.scope,
         _texts(stated.get(policy.off_limits_key)) or listed.off_limits,

@@ -1,10 +1,9 @@
 """The last measurement, noted beside the log: what failed its checks is not kept (protocols.md 7)."""
 
-import time
 from typing import Any
 
 from ledger.base.errors import LedgerError
-from ledger.base.times import iso
+from ledger.base.times import iso, now_ms
 from ledger.loop.git.repository import Git
 from ledger.loop.measuring.measurement import Checked, Measurement
 from ledger.session.files import MEASUREMENT, Session
@@ -26,7 +25,7 @@ def remember(session: Session, measurement: Measurement, checked: Checked | None
     session.put_object(
         MEASUREMENT,
         {
-            "time": iso(time.time_ns() // 1_000_000),
+            "time": iso(now_ms()),
             "head": git.head() if inside else None,
             "tree": tree,
             "metric": measurement.metric,

@@ -64,8 +64,7 @@ def measure(
     if command is None:
         script = session.file("measure")
         if not script.is_file():
-            missing = f"cannot run without its script {near(show_path(script))}"
-            return Measurement(failure=missing)
+            return Measurement(failure=f"cannot run without its script {near(show_path(script))}")
         command = ("bash", str(script))
     limit = session.settings.benchmark_timeout if timeout is None else timeout
     return measure_in(session.workdir, command, primary, session.workdir / OUTPUT, repeat=repeat, timeout=limit)

@@ -34,11 +34,6 @@ class Finished(NamedTuple):
     timed_out: bool = False
     problem: str = ""
 
-    @property
-    def ok(self) -> bool:
-        """Whether it ended by itself with status 0."""
-        return self.code == 0
-
 
 def run(
     command: Sequence[str],
@@ -102,7 +97,8 @@ def _attend(child: subprocess.Popen[bytes], started: float, timeout: float | Non
             now = time.monotonic()
             if ended is None and child.poll() is not None:
                 ended = now
-            if ended is not None and (now - ended > LINGER or not _readable(pipes)):
+            readable = any(key.data in ("out", "err") for key in pipes.get_map().values())
+            if ended is not None and (now - ended > LINGER or not readable):
                 return True
             if ended is None and timeout is not None and now - started >= timeout:
                 return False
@@ -126,10 +122,6 @@ def _watch(pipes: selectors.BaseSelector, pipe: IO[bytes] | None, event: int, na
     if pipe is not None:
         os.set_blocking(pipe.fileno(), False)
         pipes.register(pipe, event, name)
-
-
-def _readable(pipes: selectors.BaseSelector) -> bool:
-    return any(key.data in ("out", "err") for key in pipes.get_map().values())
 
 
 def _feed(pipes: selectors.BaseSelector, pipe: IO[bytes], left: memoryview) -> memoryview:

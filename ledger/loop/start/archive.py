@@ -6,6 +6,7 @@ then is of a run that never began.
 """
 
 import glob
+import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -40,9 +41,7 @@ def archive(session: Session, now_ms: int) -> Path:
     with writing(log) as pen:
         policy = policy_of(pen.state)
         if policy.concluded(pen.state) is None:
-            raise LedgerError(
-                f"the session goes on, and only a concluded one is archived: {policy.words.how_to_end} first"
-            )
+            raise LedgerError(f"the session goes on, and only a concluded one is archived: {policy.how_to_end} first")
         check_nothing_under_way(session)
         place = _free(session, _shelf(session) / _name(session, pen.state, now_ms))
         try:
@@ -62,7 +61,7 @@ def _shelf(session: Session) -> Path:
 def _name(session: Session, state: State, now_ms: int) -> str:
     if not session.layout.configured:
         return f"{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%d}-{slug(state.current().name or '')}"
-    run_id = str((policy_of(state).config(state) or {}).get("run_id"))
+    run_id = str((state.replay.config or {}).get("run_id"))
     return run_id if _RUN_ID.fullmatch(run_id) else slug(run_id)
 
 
@@ -111,16 +110,10 @@ def _beside(session: Session) -> Iterator[Path]:
     stays = {log.name, session.side(ARCHIVE).name, session.side("hooks").name, *(path.name for path in named)}
     stays |= {session.file(name).name for name in ("prompt", "ideas", "measure", "checks")}
     stays |= {path.name for path in _needed(session)}
-    known = set() if session.layout.folder else _tracked(folder)
+    git, known = Git(folder), set[str]()
+    if not session.layout.folder and git.top() is not None:  # what git knows is somebody's own, whatever it is called
+        known.update(map(os.fsdecode, git.ask("ls-files", "-z", "--", ".").split(b"\0")))
     for path in sorted(folder.glob(f"{glob.escape(log.stem)}.*")):
         ours = path.name.startswith(f"{log.name}.") and path.name.endswith(AUTHORED)
         if path.name not in stays and path.suffix != ".lock" and (ours or path.name not in known):
             yield path
-
-
-def _tracked(folder: Path) -> set[str]:
-    """List the files right in a folder that git knows: somebody's own, whatever they are called."""
-    git = Git(folder)
-    if git.top() is None:
-        return set()
-    return {name.decode("utf-8", "surrogateescape") for name in git.ask("ls-files", "-z", "--", ".").split(b"\0")}

@@ -36,8 +36,11 @@ def begin(
     """
     plan = checked(plan)
     session = _place(plan, folder, layout, log)
-    made = Made(session, [], _missing(plan, session), dry)
-    if by_name(plan.dialect).loop().measured_start:
+    policy = by_name(plan.dialect).loop()
+    top = (Git(session.workdir).top() if policy.scope_from_top else None) or session.workdir
+    paths = [path for path in (*plan.scope, *plan.off_limits) if not is_glob(path)]
+    made = Made(session, [], [f"there is no {path} yet" for path in paths if not (top / path).exists()], dry)
+    if policy.measured_start:
         return begin_measured(plan, made, now_ms, git=git)
     repository = Repository.of(session, fresh=not session.log.exists()) if git else None
     with _pen(plan, made) as pen:
@@ -47,7 +50,12 @@ def begin(
         if repository is not None:
             repository.commit_harness(made)
         _write_header(plan, made, pen, now_ms)
-    made.notes.append(_next_step(session))
+    measure = session.file("measure")
+    made.notes.append(
+        f"next: make {near(show_path(measure))} measure something, then ledger run --baseline"
+        if templates.UNFINISHED.encode() in (read_small(measure) or b"")
+        else "next: ledger run --baseline measures the code as it is; ledger loop --agent CMD does so by itself"
+    )
     return made
 
 
@@ -76,13 +84,6 @@ def _place(plan: SessionPlan, folder: Path, layout: str, log: Path | None) -> Se
             " or name another log with --log"
         )
     return session
-
-
-def _missing(plan: SessionPlan, session: Session) -> list[str]:
-    from_top = by_name(plan.dialect).loop().scope_from_top
-    base = (Git(session.workdir).top() if from_top else None) or session.workdir
-    paths = [path for path in (*plan.scope, *plan.off_limits) if not is_glob(path) and not (base / path).exists()]
-    return [f"there is no {path} yet" for path in paths]
 
 
 @contextmanager
@@ -124,10 +125,3 @@ def _write_header(plan: SessionPlan, made: Made, pen: Pen | None, now_ms: int) -
     )
     if not made.dry:
         refresh(made, pen)
-
-
-def _next_step(session: Session) -> str:
-    measure = session.file("measure")
-    if templates.UNFINISHED in (read_small(measure) or b"").decode("utf-8", "replace"):
-        return f"next: make {near(show_path(measure))} measure something, then ledger run --baseline"
-    return "next: ledger run --baseline measures the code as it is; ledger loop --agent CMD does so by itself"

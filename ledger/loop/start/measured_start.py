@@ -12,7 +12,6 @@ from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
 from ledger.base.text import near, plain
 from ledger.dialects import by_name
-from ledger.dialects.policy import Binding
 from ledger.dialects.writing import SessionPlan
 from ledger.log.jsontext import decode, dump
 from ledger.log.source import run_json_of
@@ -87,8 +86,8 @@ def _draft(plan: SessionPlan, session: Session, git: Git, now_ms: int) -> dict[s
     moment = datetime.fromtimestamp(now_ms // 1000, UTC)
     run_id = f"{moment:%Y%m%dT%H%M%SZ}-{slug(plan.name)}"
     timeout = session.settings.benchmark_timeout
-    dialect, binding = by_name(plan.dialect), Binding(git.top(), git.branch() or "?")
-    draft = dialect.loop().run_config(plan, run_id, binding, timeout, now_ms)
+    dialect = by_name(plan.dialect)
+    draft = dialect.loop().run_config(plan, run_id, str(git.top()), git.branch() or "?", timeout, now_ms)
     reader = Reader(dialect)
     reader.configure(draft, _pretty(draft))
     if wrong := next((found for found in reader.diagnostics if found.is_error), None):

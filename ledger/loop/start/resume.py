@@ -29,7 +29,9 @@ def resume(session: Session) -> Iterator[str]:
     policy_of(history.state).check_open(history.state)
     git = Git(session.workdir, session.own())
     head = git.head()
-    kept = last_kept(history)
+    kept = policy_of(history.state).retained_head(history.state)
+    if kept is None:
+        kept = next((run.commit for run in latest(history, statuses=KEPT) if run.commit), None)
     if kept and (head is None or not git.contains(head, kept)):
         name = plain(kept[:SHORT])
         raise LedgerError(
@@ -43,13 +45,6 @@ def resume(session: Session) -> Iterator[str]:
             f"{near(show_path(prompt))} was missing; it is rebuilt from the header and git log: look at it, above all"
             " at the files in scope"
         )
-
-
-def last_kept(history: History) -> str | None:
-    """Give the commit of the last kept run, or the one that the history says to retain."""
-    if (retained := policy_of(history.state).retained(history.state)) is not None:
-        return retained.head
-    return next((run.commit for run in latest(history, statuses=KEPT) if run.commit), None)
 
 
 def rebuilt(session: Session, history: History, git: Git) -> str:

@@ -43,7 +43,7 @@ def files(plan: SessionPlan, made: Made, *, fresh: bool) -> list[File]:
     configured = limited and (not config.exists() or session.settings.max_iterations == plan.max_iterations)
     promises = promised(plan, ("max_iterations",) if configured else ())
     if policy.commands_in_config:
-        how = policy.words.how_to_measure
+        how = policy.how_to_measure
     else:
         how = (
             f"`bash {_near(session, 'measure')}` prints `METRIC {plan.metric}=NUMBER`; `ledger run` does that for you."
@@ -53,7 +53,7 @@ def files(plan: SessionPlan, made: Made, *, fresh: bool) -> list[File]:
         wanted += [File(session.file("measure"), templates.measure(plan), True)]
         wanted += [File(session.file("checks"), templates.checks(plan.guard), True)] if plan.guard else []
     wanted += [
-        File(session.file("prompt"), templates.prompt(plan, how, promises, policy.words.scope_keeper)),
+        File(session.file("prompt"), templates.prompt(plan, how, promises, policy.scope_keeper)),
         File(session.file("ideas"), templates.IDEAS),
         *([File(config, dump({"maxIterations": plan.max_iterations}) + "\n")] if limited else []),
     ]

@@ -27,7 +27,11 @@ def checked(plan: SessionPlan) -> SessionPlan:
     policy = by_name(plan.dialect).loop()
     _check_line("NAME", plan.name)
     for option, value in (("--metric", plan.metric), *(("--secondary", name) for name in plan.secondary)):
-        _check_metric(option, value, free=policy.commands_in_config)
+        _check_line(option, value)
+        if value in FORBIDDEN_NAMES:
+            raise LedgerError(f"{option} {value} cannot be the name of a metric")
+        if not policy.commands_in_config and not _METRIC.fullmatch(value):
+            raise LedgerError(f"{option} must be made of letters, digits, _ . µ, as in a METRIC line, not {value!r}")
     if plan.metric in plan.secondary:
         raise LedgerError(f"--secondary {plan.metric} is the primary metric already")
     _check_line("--unit", plan.unit or "-")
@@ -67,14 +71,6 @@ def _check_line(option: str, value: str) -> None:
     _check_text(option, value)
     if plain(value) != value:
         raise LedgerError(f"{option} must be one line without control characters, not {value!r}")
-
-
-def _check_metric(option: str, value: str, *, free: bool) -> None:
-    _check_line(option, value)
-    if value in FORBIDDEN_NAMES:
-        raise LedgerError(f"{option} {value} cannot be the name of a metric")
-    if not free and not _METRIC.fullmatch(value):
-        raise LedgerError(f"{option} must be made of letters, digits, _ . µ, as in a METRIC line, not {value!r}")
 
 
 def _check_path(option: str, value: str, *, plain_for: str) -> None:

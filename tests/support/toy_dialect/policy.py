@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from ledger.base.errors import LedgerError
 from ledger.base.times import iso
-from ledger.dialects.policy import Policy, Words
+from ledger.dialects.policy import Policy
 from ledger.dialects.writing import Record, RunOutcome, SessionPlan, next_run
 from ledger.fold.state import State
 from tests.support.toy_dialect.records import OUTCOMES
@@ -12,28 +12,25 @@ from tests.support.toy_dialect.records import OUTCOMES
 WON, LOST, FELL = OUTCOMES
 
 
-class ToyWords(Words):
-    to_beat = "best bout"
+class ToyPolicy(Policy):
+    name = "toy"
+    rival = "best bout"
     failed_checks = "a lost bout"
     scope_keeper = "The trainer"
     how_to_end = "ring the bell"
     endings: ClassVar = {"done": "DONE (bell)"}
 
-    def closed(self, how: str) -> str:
-        return "the bell rang"
-
-    def report(self, verdict: str) -> str:
-        return "Ring the bell."
-
-
-class ToyPolicy(Policy):
-    name = "toy"
-    words = ToyWords()
     lacks = ("keep_equal",)
     outcomes = ("keep", "discard", "crash")
     errors = ("crash",)
     keeps = frozenset(("max_iterations",))
     limit_key = "limit"
+
+    def say_concluded(self, how: str) -> str:
+        return "the bell rang"
+
+    def say_report(self, verdict: str) -> str:
+        return "Ring the bell."
 
     def concluded(self, state: State) -> str | None:
         return state.marker
