@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 
 
 def show_path(path: Path | str) -> str:
@@ -20,3 +20,8 @@ def canonical(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError):
         raise LedgerError(f"cannot read {show_path(path)}: its symbolic links form a loop") from None
+
+
+def cannot_write(path: Path, error: OSError, then: str = "") -> LedgerError:
+    """Say that a file cannot be written, why, and in `then` what became of it."""
+    return LedgerError(f"cannot write {show_path(path)}: {reason_of(error)}{then}")
