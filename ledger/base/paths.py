@@ -8,7 +8,11 @@ from ledger.base.errors import LedgerError, reason_of
 
 def show_path(path: Path | str) -> str:
     """Write a path so that no byte of it can fool a terminal or break a line."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return visible(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def visible(text: str) -> str:
+    """Write what cannot be seen in a text as an escape."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
