@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ledger.base.errors import LedgerError
-from ledger.base.paths import canonical, show_path
+from ledger.base.paths import cannot_write, canonical, show_path
 
 
 def append(log: Path, data: bytes, size: int) -> os.stat_result:
@@ -24,7 +24,7 @@ def append(log: Path, data: bytes, size: int) -> os.stat_result:
     try:
         descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        raise _cannot_write(log, error, "; nothing was written") from None
+        raise cannot_write(log, error, "; nothing was written") from None
     try:
         return append_to(descriptor, log, data, size)
     finally:
@@ -49,7 +49,7 @@ def create(log: Path, data: bytes, mode: int | None = None) -> None:
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
-        raise _cannot_write(log, error, "; nothing was written") from None
+        raise cannot_write(log, error, "; nothing was written") from None
     try:
         try:
             if mode is not None:
@@ -67,7 +67,7 @@ def _name(fresh: Path, log: Path) -> None:
     try:
         os.link(fresh, log)
     except FileExistsError as error:
-        raise _cannot_write(log, error, "; nothing was written") from None
+        raise cannot_write(log, error, "; nothing was written") from None
     except OSError:  # a file system without links
         if log.exists():
             raise LedgerError(f"cannot write {show_path(log)}: file exists; nothing was written") from None
@@ -94,7 +94,7 @@ def _write(descriptor: int, log: Path, data: bytes, size: int) -> None:
         os.fsync(descriptor)
     except OSError as error:
         os.ftruncate(descriptor, size)
-        raise _cannot_write(log, error, "; nothing was written") from None
+        raise cannot_write(log, error, "; nothing was written") from None
 
 
 def put(path: Path, data: bytes, *, durable: bool = False, mode: int | None = None) -> None:
@@ -111,7 +111,7 @@ def put(path: Path, data: bytes, *, durable: bool = False, mode: int | None = No
         if durable:
             sync_folder(path.parent)
     except OSError as error:
-        raise _cannot_write(path, error) from None
+        raise cannot_write(path, error) from None
 
 
 def write_output(path: Path, write: Callable[[IO[bytes]], object], mode: int | None = None) -> None:
@@ -144,7 +144,7 @@ def output_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
         except (FileExistsError, NotADirectoryError):
             raise LedgerError(f"cannot write {show_path(path)}: what should be its folder is a file") from None
         except OSError as error:
-            raise _cannot_write(path, error) from None
+            raise cannot_write(path, error) from None
         yield file
 
 
@@ -169,7 +169,3 @@ def replacing(path: Path, mode: int | None = None, fresh: Path | None = None) ->
     finally:
         with contextlib.suppress(OSError):
             fresh.unlink(missing_ok=True)
-
-
-def _cannot_write(path: Path, error: OSError, then: str = "") -> LedgerError:
-    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}{then}")

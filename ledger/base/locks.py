@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger.base.errors import LedgerError
-from ledger.base.paths import show_path
+from ledger.base.paths import cannot_write, show_path
 
 PATIENCE = 60.0
 """Seconds to wait for another writer; each holds the lock for milliseconds."""
@@ -81,7 +81,7 @@ def _no_lock(path: Path, error: OSError | None) -> LedgerError:
     """Say why a lock's file is of no use; without an error it is no regular file."""
     if error is None:
         return LedgerError(f"cannot lock {show_path(path)}: it is a link, or no regular file; remove it")
-    return LedgerError(f"cannot write {show_path(path)}: {(error.strerror or str(error)).lower()}")
+    return cannot_write(path, error)
 
 
 def is_locked(path: Path) -> bool:

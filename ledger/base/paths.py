@@ -3,12 +3,16 @@
 import os
 from pathlib import Path
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 
 
 def show_path(path: Path | str) -> str:
     """Write a path so that no byte of it can fool a terminal or break a line."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return visible(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def visible(text: str) -> str:
+    """Write what cannot be seen in a text as an escape."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
@@ -20,3 +24,8 @@ def canonical(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError):
         raise LedgerError(f"cannot read {show_path(path)}: its symbolic links form a loop") from None
+
+
+def cannot_write(path: Path, error: OSError, then: str = "") -> LedgerError:
+    """Say that a file cannot be written, why, and in `then` what became of it."""
+    return LedgerError(f"cannot write {show_path(path)}: {reason_of(error)}{then}")

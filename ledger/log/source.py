@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.base.paths import show_path
 
 BLOCK_BYTES = 64 * 1024
@@ -163,7 +163,7 @@ def open_log(path: Path | None, *, appends: bool = False) -> LogFile:
     try:
         descriptor = os.open(path, way | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        raise LedgerError(f"cannot read {show_path(path)}: {(error.strerror or str(error)).lower()}") from None
+        raise LedgerError(f"cannot read {show_path(path)}: {reason_of(error)}") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)

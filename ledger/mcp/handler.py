@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from mcp_types import CallToolResult
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.base.paths import show_path
 from ledger.base.text import cut
 from ledger.mcp.commands import CommandResult, Commands, Tell
@@ -55,7 +55,7 @@ class Handler:
             return refusal(str(error))
         except OSError as error:
             named = f": {cut(show_path(error.filename), _SHOWN)}" if error.filename else ""
-            return refusal(f"{(error.strerror or str(error)).lower()}{named}")
+            return refusal(f"{reason_of(error)}{named}")
 
     async def _do(self, tool: Tool, arguments: Mapping[str, Any], tell: Tell) -> CallToolResult:
         log = await anyio.to_thread.run_sync(self._roots.admit, arguments.get(LOG.name))

@@ -85,14 +85,13 @@ def _absorbed(lines: list[Line], start: list[Line]) -> tuple[int, dict[int, int]
     done = 0
     for length, line in enumerate(lines, 1):
         wanted = start[done]
-        if line.kind == wanted.kind and (bare(line.data) == bare(wanted.data) or _same(line, wanted)):
+        if line.kind == wanted.kind and (
+            bare(line.data) == bare(wanted.data)
+            or (line.kind in (RUN, DECISION) and masked(line.data) == masked(wanted.data))
+        ):
             if wanted.kind == RUN and wanted.number is not None and line.number is not None:
                 numbers[wanted.number] = line.number
             done += 1
             if done == len(start):
                 return length, numbers
     return None
-
-
-def _same(one: Line, other: Line) -> bool:
-    return one.kind in (RUN, DECISION) and masked(one.data) == masked(other.data)

@@ -28,20 +28,18 @@ def arrange(sides: Sides, fork: Fork, both: Shared) -> list[Position] | str:
     since its runs are about its own header; one that has no run yet goes last, or another header would replace it.
     """
     if both.whole is not None:
-        return _all_of(both.whole, sides, fork, both)
+        log = both.whole
+        others = both.lines if log == 0 else {other: index for index, other in both.lines.items()}
+        return [Position(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
     ours, theirs = (regions(side.lines, length) for side, length in zip(sides, fork.lengths, strict=True))
     pairs = list(_by_time(ours, theirs, both.regions))
     shared = pairs.pop(0)
     unused = [pair for pair in pairs if not _has_run(sides, pair)]
-    if len({_header(sides, pair) for pair in unused}) > 1:
+    headers = {[bare(line.data) for line in _records(sides, pair) if line.kind == HEADER][-1] for pair in unused}
+    if len(headers) > 1:
         return "each of them ends in a config header of its own without a run; only one can hold for the next run"
     ordered = [shared, *(pair for pair in pairs if _has_run(sides, pair)), *unused]
     return [place for pair in ordered for place in _lines(sides, pair, both)]
-
-
-def _all_of(log: int, sides: Sides, fork: Fork, both: Shared) -> list[Position]:
-    others = both.lines if log == 0 else {other: index for index, other in both.lines.items()}
-    return [Position(log, index, others.get(index)) for index in range(fork.lengths[log], len(sides[log].lines))]
 
 
 def _records(sides: Sides, pair: Pair) -> list[Line]:
@@ -51,11 +49,6 @@ def _records(sides: Sides, pair: Pair) -> list[Line]:
 
 def _has_run(sides: Sides, pair: Pair) -> bool:
     return any(line.kind == RUN for line in _records(sides, pair))
-
-
-def _header(sides: Sides, pair: Pair) -> bytes:
-    """Give the header that holds at the end of a part."""
-    return [bare(line.data) for line in _records(sides, pair) if line.kind == HEADER][-1]
 
 
 def _lines(sides: Sides, pair: Pair, both: Shared) -> Iterator[Position]:

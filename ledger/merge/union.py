@@ -7,7 +7,6 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ledger.dialects import by_name
-from ledger.log.diagnostics import Diagnostic
 from ledger.log.source import LogFile
 from ledger.merge.fork import Fork, Sides, find_fork
 from ledger.merge.number_text import rewrite
@@ -174,13 +173,10 @@ def _draft(sides: Sides, fork: Fork, order: list[Position], first: int | None) -
             if line.states and line.segment != segment:
                 wanted["segment"] = segment
         if line.kind == RUN:
-            changes |= {Change(log, what, _old(line, what), new): None for what, new in wanted.items()}
+            old = {"run": line.number or 0, "segment": line.segment}
+            changes |= {Change(log, what, old[what], new): None for what, new in wanted.items()}
         lines.append(rewrite(line.data, wanted) if wanted else line.data)
     return b"\n".join(lines) + (b"\n" if _ends(sides, order) else b""), list(changes)
-
-
-def _old(line: Line, what: str) -> int:
-    return line.segment if what == "segment" or line.number is None else line.number
 
 
 def _ends(sides: Sides, order: list[Position]) -> bool:
@@ -205,19 +201,15 @@ def _judge(
     for one in reader.diagnostics:
         place = Position(fork.trunk, one.line - 1) if one.line <= shared else order[one.line - shared - 1]
         log, index, same = place
-        if _is_known(one, sides[log].found.get(index + 1, set()) | _found_of_other(sides[1 - log], same)):
+        before = sides[log].found.get(index + 1, set())
+        if same is not None:
+            before = before | sides[1 - log].found.get(same + 1, set())
+        # An odd number may be odd in another way than before, but not a repeated one.
+        odd_before = one.code in _NUMBERING - {_REPEATED} and not before.isdisjoint(_NUMBERING)
+        if one.code in before or odd_before:
             continue
         if one.code not in allowed:
             said = f"line {index + 1} of {sides[log].name} would be found wrong among the other's records"
             return f"{said}: {one.code} {one.message}", found
         found[one.code] += 1
     return None, found
-
-
-def _found_of_other(side: Side, same: int | None) -> set[str]:
-    return set() if same is None else side.found.get(same + 1, set())
-
-
-def _is_known(one: Diagnostic, before: set[str]) -> bool:
-    """Tell whether a line had a finding before; an odd number may be odd in another way, but not a repeated one."""
-    return one.code in before or (one.code in _NUMBERING - {_REPEATED} and not before.isdisjoint(_NUMBERING))

@@ -9,7 +9,7 @@ from ledger.base.paths import show_path
 from ledger.repair.carried_out import FixedLog, carry_out
 from ledger.repair.log_text import Text
 from ledger.repair.plan import Item, RepairPlan
-from ledger.repair.repairs_made import backup_of, last_repair, note_repair, note_undo, sha256
+from ledger.repair.repairs_made import backup_of, last_repair, note, note_repair, sha256
 from ledger.repair.replace import check_replaceable, content, keep_copy, put
 
 Choice = tuple[RepairPlan, Sequence[Item]]
@@ -79,6 +79,6 @@ def undo(log: Path) -> Path:
         after = content(last.backup)
         if sha256(after) != last.before:
             raise LedgerError(f"{show_path(last.backup)} is no longer what the log was; the repair is not undone")
-        note_undo(log, before, after)
+        note(log, "undo", before, after)
         put(log, before, after)
         return last.backup

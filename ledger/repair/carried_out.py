@@ -57,11 +57,8 @@ def carry_out(text: Text, items: Sequence[Item], options: Options) -> FixedLog:
         waiting = again
     numbers = {item.number for item in done}
     left = [item for item in items if item.number not in numbers]
-    return _judge(text, now, lineage)._replace(done=_distinct(done), left=left)
-
-
-def _distinct(items: list[Item]) -> list[Item]:
-    return sorted({item.number: item for item in reversed(items)}.values(), key=lambda item: item.number)
+    distinct = sorted({item.number: item for item in reversed(done)}.values(), key=lambda item: item.number)
+    return _judge(text, now, lineage)._replace(done=distinct, left=left)
 
 
 def _judge(before: Text, after: Text, lineage: Lineage) -> FixedLog:

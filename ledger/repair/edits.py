@@ -68,15 +68,13 @@ class Lineage:
     def follow(self, starts: Sequence[int], edits: Sequence[Edit], new_starts: Sequence[int]) -> None:
         """Take the next round of edits: `starts` are where lines begin, and at last where the log ends."""
         for edit in edits:
-            self._join(_at(starts, edit.start), _at(starts, max(edit.start, edit.end - 1)))
+            first, last = _at(starts, edit.start), _at(starts, max(edit.start, edit.end - 1))
+            for place in range(first + 1, last + 1):
+                one, other = self.group(self._origin[first]), self.group(self._origin[place])
+                if one != other:
+                    self._group[max(one, other)] = min(one, other)
         old = _traced(edits, new_starts[:-1])
         self._origin = [self._origin[_at(starts, place)] if self._origin else 1 for place in old]
-
-    def _join(self, first: int, last: int) -> None:
-        for place in range(first + 1, last + 1):
-            one, other = self.group(self._origin[first]), self.group(self._origin[place])
-            if one != other:
-                self._group[max(one, other)] = min(one, other)
 
 
 def _at(starts: Sequence[int], offset: int) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from ledger.base.paths import show_path
+from ledger.base.paths import show_path, visible
 from ledger.base.text import cut, near, plain
 from ledger.repair.diff import unified
 from ledger.repair.log_text import Text
@@ -54,10 +54,3 @@ def context_lines(item: Item, text: Text, around: int = 8) -> Iterator[str]:
     for number in range(first, last + 1):
         mark = ">" if number == item.line else " "
         yield f"{mark} {number}: {cut(visible(text.line(number).decode('utf-8', 'backslashreplace')), _WIDEST)}"
-
-
-def visible(text: str) -> str:
-    """Write what cannot be seen as an escape, since that is often just what a fix is about."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

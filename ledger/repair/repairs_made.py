@@ -46,15 +46,11 @@ def note_repair(log: Path, before: bytes, after: bytes, items: Sequence[Item]) -
         }
         for item in items
     ]
-    _note(log, "repair", before, after, backup=backup_of(log, before).name, items=done)
+    note(log, "repair", before, after, backup=backup_of(log, before).name, items=done)
 
 
-def note_undo(log: Path, before: bytes, after: bytes) -> None:
-    """Write down that a repair is about to be taken back."""
-    _note(log, "undo", before, after)
-
-
-def _note(log: Path, action: str, before: bytes, after: bytes, **more: Any) -> None:
+def note(log: Path, action: str, before: bytes, after: bytes, **more: Any) -> None:
+    """Write down that a repair is about to be made (`repair`), or taken back (`undo`)."""
     record = {
         "action": action, "at": iso(now_ms()), "by": whoami(), "before": sha256(before), "after": sha256(after),
         "before_size": len(before), "after_size": len(after), **more,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import replacing, sync_folder
-from ledger.base.paths import show_path
+from ledger.base.paths import cannot_write, show_path
 from ledger.log.source import check_kind, open_log
 
 
@@ -76,6 +76,5 @@ def _write(log: Path, data: bytes, place: Path, before: bytes | None = None) -> 
                     f"{show_path(log)} was written to meanwhile; nothing was changed, run the command again"
                 )
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise LedgerError(f"cannot write {show_path(place)}: {reason}; the log is as it was") from None
+        raise cannot_write(place, error, "; the log is as it was") from None
     sync_folder(log.parent)

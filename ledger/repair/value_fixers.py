@@ -1,8 +1,7 @@
 """Fixers of one record's keys and values."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from ledger.dialects import by_name
 from ledger.log.diagnostics import Diagnostic, Edit
@@ -77,26 +76,22 @@ def _moved(edits: list[Edit], by: int) -> Iterator[Edit]:
 @fixer("R203")
 def respell_value(text: Text, found: list[Diagnostic], options: Options) -> Iterator[Proposal]:
     """Write a listed word where another form of it stands: another ending, capitals, hyphens."""
+    if text.dialect is None:
+        return
     for one in found:
         line, start = text.line(one.line), text.start(one.line)
         record = record_of(line)
         member = next((member for member in own_members(line).values() if member.start == one.column - 1), None)
         if record is None or member is None:
             continue
-        choices = _choices(text, record, member.name)
+        fields = by_name(text.dialect).kind_of(record).fields
+        choices = next((field.choices for field in fields if field.key == member.name), ())
         word = record.get(member.name)
         form = word.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(word, str) else ""
         meant = next((meant for meant in (form, _WORDS.get(form)) if meant in choices), None)
         if meant is not None:
             edit = Edit(start + member.value, start + member.end, dump(meant).encode())
             yield proposed(one, UNSAFE, f"write {meant!r} for {str(word)[:60]!r}", edit)
-
-
-def _choices(text: Text, record: Mapping[str, Any], name: str) -> tuple[Any, ...]:
-    if text.dialect is None:
-        return ()
-    fields = by_name(text.dialect).kind_of(record).fields
-    return next((field.choices for field in fields if field.key == name), ())
 
 
 @fixer("R213")

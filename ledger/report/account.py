@@ -39,14 +39,13 @@ class Findings:
         self._kept: dict[bool, list[Diagnostic]] = {True: [], False: []}
 
     def take(self, found: list[Diagnostic]) -> None:
-        """Take findings out of a reader's list."""
+        """Take the next findings."""
         for one in found:
             self.counts[one.severity] += one.accepted is None
             kept = self._kept[one.is_error]
             if len(kept) < SHOWN_FINDINGS:
                 reason = "" if one.accepted is None else f" (accepted: {one.accepted})"
                 kept.append(one._replace(message=f"{one.message}{reason}"))
-        found.clear()
 
     def shown(self) -> list[Diagnostic]:
         """List those kept in the order of their lines."""
@@ -115,9 +114,8 @@ def read(
 def _take_findings(account: Account, judge: Judge, reader: Reader) -> None:
     """Take what was found, those that a person accepted marked as such."""
     if reader.diagnostics:
-        found = judge(reader.diagnostics)
+        account.findings.take(judge(reader.diagnostics))
         reader.diagnostics.clear()
-        account.findings.take(found)
 
 
 def _note(account: Account, event: Event) -> None:

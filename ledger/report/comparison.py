@@ -18,7 +18,7 @@ from ledger.mirror.views import by_name
 from ledger.report.courses import Course, Metric, courses
 from ledger.report.data import log_name
 from ledger.report.tables import Cell, table
-from ledger.telling.figures import NOTHING, short
+from ledger.telling.figures import NOTHING, short, short_in
 
 NAME_WIDTH = 60
 
@@ -108,9 +108,9 @@ def _ranking(entries: Sequence[ComparedSession]) -> dict[str, Any]:
         row = entry.row
         rows.append([
             _number(row["rank"]), entry.name, log_name(Path(row["path"])), f"{row['runs']:,}",
-            NOTHING if row["best"] is None else text(row["best"]), _percent(row["improvement_pct"]),
+            NOTHING if row["best"] is None else text(row["best"]), short_in("%", row["improvement_pct"]),
             _number(row["rank_improvement"]),
-            NOTHING if row["confidence"] is None else f"{short(row['confidence'])}×",
+            short_in("×", row["confidence"]),
         ])  # fmt: skip
     return table(heads, "n..nnnnn", rows)
 
@@ -128,7 +128,7 @@ def _pace(entries: Sequence[ComparedSession]) -> dict[str, Any]:
             NOTHING if rate is None else _bar(f"{rate * 100:.0f}%", rate),
             NOTHING if needed is None else _bar(f"{needed:,}", needed / max(most, 1)),
             _bar(f"{streak:,}", streak / max(longest, 1)),
-            f"{len(gains):,}", _percent(median(gains) if gains else None), _percent(max(gains, default=None)),
+            f"{len(gains):,}", short_in("%", median(gains) if gains else None), short_in("%", max(gains, default=None)),
         ])  # fmt: skip
     return table(heads, ".nnnnnn", rows)
 
@@ -139,7 +139,3 @@ def _bar(shown: str, share: float) -> Cell:
 
 def _number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
-
-
-def _percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{short(value)}%"

@@ -31,7 +31,11 @@ class Series:
         self.count += 1
         self._put(row // self.width, value, value)
         if len(self.places) > BUCKETS:
-            self._merge()
+            held = zip(self.places, self.low, self.high, strict=True)
+            self.width *= 2
+            self.places, self.low, self.high = [], [], []
+            for place, low, high in held:
+                self._put(place // 2, low, high)
 
     def _put(self, place: int, low: float, high: float) -> None:
         if self.places and self.places[-1] == place:
@@ -40,13 +44,6 @@ class Series:
             self.places.append(place)
             self.low.append(low)
             self.high.append(high)
-
-    def _merge(self) -> None:
-        held = zip(self.places, self.low, self.high, strict=True)
-        self.width *= 2
-        self.places, self.low, self.high = [], [], []
-        for place, low, high in held:
-            self._put(place // 2, low, high)
 
 
 class Secondary:

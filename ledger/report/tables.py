@@ -12,7 +12,7 @@ from ledger.fold.segment import percent
 from ledger.report.account import Account
 from ledger.report.run_columns import CRASH, KEPT, Columns
 from ledger.report.segment_spans import SegmentSpan, StreakSpan, streaks
-from ledger.telling.figures import NOTHING, goal, measure, short, signed
+from ledger.telling.figures import NOTHING, goal, measure, short_in, signed
 
 ROWS = 500
 """A table is no longer than this; the runs are all in their own."""
@@ -49,13 +49,12 @@ def _segments(columns: Columns, found: Sequence[SegmentSpan]) -> dict[str, Any]:
 
 def _segment(columns: Columns, span: SegmentSpan) -> list[Cell]:
     one = span.segment
-    gain, confidence = one.improvement_pct, one.confidence
     return [
         str(one.ordinal), cut(goal(one), TEXT_WIDTH), cut(measure(one), TEXT_WIDTH), f"{one.runs:,}",
         f"{one.counts['keep']:,}",
         NOTHING if one.baseline is None else _to_run(columns, span.baseline, text(one.baseline)),
         NOTHING if one.best is None else _to_run(columns, span.best, text(one.best)),
-        NOTHING if gain is None else f"{short(gain)}%", NOTHING if confidence is None else f"{short(confidence)}×",
+        short_in("%", one.improvement_pct), short_in("×", one.confidence),
     ]  # fmt: skip
 
 

@@ -72,7 +72,8 @@ class App:
             shown = self._shown(name)
             if shown is None:
                 return _told("404 Not Found", "There is nothing of that name here.", data=data)
-            if _holds(environ.get("HTTP_IF_NONE_MATCH", ""), shown.tag):
+            known = environ.get("HTTP_IF_NONE_MATCH", "").split(",")
+            if f'"{shown.tag}"' in (one.strip().removeprefix("W/") for one in known):
                 return Response("304 Not Modified", [_etag(shown.tag)], [])
             page = self._pages.get(name, shown.tag, lambda: make(shown.data(), shown.tag, f"/{name}.json"))
             if data:
@@ -128,8 +129,3 @@ def _told(status: str, reason: str, *, data: bool) -> Response:
 
 def _etag(tag: str) -> tuple[str, str]:
     return "ETag", f'"{tag}"'
-
-
-def _holds(header: str, tag: str) -> bool:
-    """Tell whether If-None-Match names a tag."""
-    return f'"{tag}"' in (one.strip().removeprefix("W/") for one in header.split(","))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from waitress.server import create_server
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.serve.app import HOST, App
 from ledger.serve.catalog import Catalog
 from ledger.serve.site import Site
@@ -45,4 +45,4 @@ def _bound(port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise LedgerError(f"port {port} is taken; name another with --port, or --port 0 for a free one") from None
-        raise LedgerError(f"cannot listen on port {port}: {(error.strerror or str(error)).lower()}") from None
+        raise LedgerError(f"cannot listen on port {port}: {reason_of(error)}") from None

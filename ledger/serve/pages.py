@@ -29,11 +29,6 @@ class Page(NamedTuple):
     data: bytes
     after: bytes
 
-    @property
-    def size(self) -> int:
-        """Bytes in all."""
-        return len(self.before) + len(self.data) + len(self.after)
-
 
 def make(data: Mapping[str, Any], tag: str, live: str | None) -> Page:
     """Make the page of `data`; `live` is the address of its data."""
@@ -83,5 +78,6 @@ class Pages:
         with self._lock:
             self._kept[name] = made
             self._kept.move_to_end(name)
-            while len(self._kept) > 1 and sum(one.size for one in self._kept.values()) > ROOM:
+            kept = self._kept.values()
+            while len(kept) > 1 and sum(len(one.before) + len(one.data) + len(one.after) for one in kept) > ROOM:
                 self._kept.popitem(last=False)

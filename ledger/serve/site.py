@@ -24,8 +24,7 @@ from ledger.report.data import report
 from ledger.report.from_mirror import read_stored
 from ledger.serve.catalog import Catalog, ServedLog, check_place
 from ledger.serve.fingerprint import Fingerprint, is_fresh, log_fingerprint, mirror_fingerprint, tag_of
-from ledger.serve.index import Row, index
-from ledger.serve.standings import Standing, standings
+from ledger.serve.index import Row, Standing, index, standings
 from ledger.serve.temporary_mirror import TemporaryMirror
 
 LARGE = 4 * 1024 * 1024

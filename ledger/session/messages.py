@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ledger.base.errors import LedgerError
 from ledger.base.files import put
 from ledger.base.locks import locked
-from ledger.base.paths import show_path
+from ledger.base.paths import cannot_write
 from ledger.base.times import iso, now_ms
 from ledger.log.jsontext import WHITE, decode, dump
 from ledger.log.source import read_small
@@ -40,7 +40,7 @@ def add(session: Session, source: str, text: str) -> None:
         try:
             _append(session, line)
         except OSError as error:
-            raise _failed(session, error) from None
+            raise cannot_write(session.side(STEER), error) from None
 
 
 def pending(session: Session) -> list[Message]:
@@ -58,7 +58,7 @@ def drop(session: Session, told: list[Message]) -> None:
         try:
             put(path, b"".join(line + b"\n" for line in lines), durable=True) if lines else path.unlink(missing_ok=True)
         except OSError as error:
-            raise _failed(session, error) from None
+            raise cannot_write(session.side(STEER), error) from None
 
 
 def _lines(session: Session) -> list[bytes]:
@@ -88,7 +88,3 @@ def _note(line: bytes) -> Message:
             source if isinstance(source, str) else "somebody", value["text"], at if isinstance(at, str) else None
         )
     return Message("a damaged line of the queue", line.decode("utf-8", "replace"))
-
-
-def _failed(session: Session, error: OSError) -> LedgerError:
-    return LedgerError(f"cannot write {show_path(session.side(STEER))}: {(error.strerror or str(error)).lower()}")

@@ -37,6 +37,11 @@ def short(value: Number) -> str:
     return f"{nearest:,.1f}" if abs(nearest) < 1e6 else f"{nearest:.3g}"
 
 
+def short_in(unit: str, value: Number | None) -> str:
+    """Write a number of a unit, such as `%`, with one decimal; a dash where there is none."""
+    return NOTHING if value is None else f"{short(value)}{unit}"
+
+
 def goal(segment: Segment) -> str:
     """Write what a segment is about; what its header does not say is a dash."""
     return plain(segment.name or "").strip() or NOTHING

@@ -103,7 +103,8 @@ class _Writer:
             yield title
         plots = self._runs()
         yield "Runs"
-        self._table("Metrics", by_name("metrics").columns, self._metrics())
+        metrics = iter(()) if self._raw is None else queries.run_metrics(self._raw, self._filters)
+        self._table("Metrics", by_name("metrics").columns, metrics)
         yield "Metrics"
         if (filters.metric, filters.since_ms, filters.until_ms) != (None, None, None):
             keys = [row["session"] for row in self._named("sessions", filters)]
@@ -135,9 +136,6 @@ class _Writer:
 
     def _sheet(self, title: str, columns: Sequence[str]) -> Sheet:
         return Sheet(self._book, self._styles, title, [Column(name, _KINDS.get(name, "plain")) for name in columns])
-
-    def _metrics(self) -> queries.Rows:
-        return iter(()) if self._raw is None else queries.run_metrics(self._raw, self._filters)
 
     def _runs(self) -> list[Plot]:
         """Fill the runs' sheet, and note where the runs of each session stand, for its chart."""

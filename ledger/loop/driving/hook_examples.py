@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledger.base.errors import LedgerError
-from ledger.base.paths import show_path
+from ledger.base.paths import cannot_write, show_path
 from ledger.loop.driving.hooks import STAGES
 from ledger.session.files import Session
 
@@ -56,5 +56,5 @@ def install(session: Session, example: Example) -> Path:
         with os.fdopen(descriptor, "wb") as file:
             file.write(example.path.read_bytes())
     except OSError as error:
-        raise LedgerError(f"cannot write {show_path(target)}: {(error.strerror or str(error)).lower()}") from None
+        raise cannot_write(target, error) from None
     return target

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ledger.base.address import for_others
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
 from ledger.loop.git.snapshot import COMMAND as STATUS
@@ -87,7 +87,7 @@ class Git:
                 start_new_session=True,  # a Ctrl-C is for the loop, which lets git finish
             )
         except OSError as error:
-            raise LedgerError(f"cannot run git: {(error.strerror or str(error)).lower()}") from None
+            raise LedgerError(f"cannot run git: {reason_of(error)}") from None
         with child:
             try:
                 out, err = child.communicate(stdin)

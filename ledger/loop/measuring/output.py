@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.base.paths import show_path
 from ledger.base.text import cut, plain
 
@@ -91,7 +91,7 @@ class Output:
 
     def _failed(self, error: OSError) -> LedgerError:
         name = show_path(self._path or "")
-        return LedgerError(f"cannot write the output to {name}: {(error.strerror or str(error)).lower()}")
+        return LedgerError(f"cannot write the output to {name}: {reason_of(error)}")
 
 
 def _shown(line: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ledger.base.address import for_others
+from ledger.base.errors import reason_of
 from ledger.loop.measuring import interrupt
 
 LINGER = 0.5
@@ -65,7 +66,7 @@ def run(
             start_new_session=True,
         )
     except OSError as error:
-        return Finished(None, 0.0, problem=f"cannot run {command[0]}: {(error.strerror or str(error)).lower()}")
+        return Finished(None, 0.0, problem=f"cannot run {command[0]}: {reason_of(error)}")
     try:
         timed_out = not _attend(child, started, timeout, take, stdin)
     except BaseException:

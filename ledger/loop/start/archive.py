@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ledger.base.errors import LedgerError
+from ledger.base.errors import LedgerError, reason_of
 from ledger.base.files import put, sync_folder
 from ledger.base.paths import show_path
 from ledger.base.text import near
@@ -47,9 +47,9 @@ def archive(session: Session, now_ms: int) -> Path:
         try:
             _move(session, place)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
             raise LedgerError(
-                f"cannot archive {near(show_path(log))}: {reason}; nothing is lost, and ledger archive goes on"
+                f"cannot archive {near(show_path(log))}: {reason_of(error)}; nothing is lost,"
+                " and ledger archive goes on"
             ) from None
     return place
 
