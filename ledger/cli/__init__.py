@@ -99,7 +99,9 @@ def ledger() -> None:
 
 def main() -> None:
     """Run the command line; failures of the program become one sentence on stderr."""
-    _open_closed_streams()
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # the caller closed it (`>&-`)
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole run
     code = 0
     try:
         code = _run()
@@ -139,10 +141,3 @@ def _run() -> int:
 def _failed(reason: str) -> int:
     click.echo(f"ledger: {reason}", err=True)
     return 2
-
-
-def _open_closed_streams() -> None:
-    """Stand in for streams that the caller closed (`>&-`): Python has None there."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole run

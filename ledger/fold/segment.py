@@ -114,7 +114,9 @@ class Segment:
             counts[status if status in counts else "other"] += statuses.count(status)
         self.streak.add(statuses)
         self._take_baseline(runs)
-        self._take_best(runs, position)
+        for place, (metric, status) in enumerate(zip(metrics, statuses, strict=True)):
+            if status in KEPT and self.direction and (self.best is None or better(metric, self.best, self.direction)):
+                self.best, self.best_run, self.runs_to_best = metric, runs.run[place], position + place
         self.metrics.extend(map(float, metrics))
         self.statuses.extend(statuses)
         times = [at for at in runs.at_ms if at is not None]
@@ -131,12 +133,6 @@ class Segment:
                     self.baseline, self.baseline_run = metric, run
                     self.baseline_decided = wanted is not None
                     return
-
-    def _take_best(self, runs: Runs, position: int) -> None:
-        direction = self.direction
-        for place, (metric, status) in enumerate(zip(runs.metric, runs.status, strict=True)):
-            if status in KEPT and direction and (self.best is None or better(metric, self.best, direction)):
-                self.best, self.best_run, self.runs_to_best = metric, runs.run[place], position + place
 
     def close(self) -> None:
         """Give up what only further runs would need, since there will be none; `confidence` is settled before."""

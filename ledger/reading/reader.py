@@ -133,7 +133,10 @@ class Reader:
             notes, readable = (*notes, Note("shape", 1, _what(decoded.value))), False
         if not terminated and (strict or not readable):
             self.torn = True
-            detail = "it has no newline yet" if readable else _first_error(notes)
+            detail = "it has no newline yet"
+            if not readable:
+                first = next(filter(is_error, notes), notes[0])
+                detail = run_rules(_NOTES[first.kind], first)[0][1].message
             self._note(Note("torn", 1, detail), place, line)
             return Unread(place, TORN, None)
         for note, more in _some(notes if terminated else (*notes, Note("unterminated", len(line) + 1))):
@@ -219,11 +222,6 @@ def _some(notes: tuple[Note, ...]) -> Iterable[tuple[Note, int]]:
 def is_error(note: Note) -> bool:
     """Tell whether a note means that the line cannot be trusted; behind a byte order mark it can."""
     return note.kind != "bom" and any(known.severity is Severity.ERROR for known in _NOTES[note.kind])
-
-
-def _first_error(notes: tuple[Note, ...]) -> str:
-    note = next(filter(is_error, notes), notes[0])
-    return run_rules(_NOTES[note.kind], note)[0][1].message
 
 
 def _what(value: Any) -> str:

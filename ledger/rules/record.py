@@ -1,12 +1,12 @@
 """Rules about one record's keys and values, driven by what its dialect declares (protocols.md 2-4)."""
 
-from typing import Any
-
 from ledger.base.numbers import is_number
 from ledger.base.times import parse_iso
-from ledger.dialects.base import TYPES, Field, Record, objects, present, typed
+from ledger.dialects.base import TYPES, Record, objects, present, typed
 from ledger.log.diagnostics import Finding, Severity, article, show
 from ledger.log.rule import Findings, rule
+
+_TIMES = {"time": "an ISO-8601 time", "epoch": "a time in seconds or milliseconds since the epoch"}
 
 
 @rule("R201", "missing-key", Severity.ERROR, "record", "any")
@@ -37,12 +37,8 @@ def wrong_type(record: Record) -> Findings:
     """
     for field, value, name in present(record):
         if not TYPES[field.type](value):
-            yield Finding(f"{name!r} must be {_a_type(field)}, not {show(value)}", field.key)
-
-
-def _a_type(field: Field) -> str:
-    kind = {"time": "an ISO-8601 time", "epoch": "a time in seconds or milliseconds since the epoch"}.get(field.type)
-    return (kind or article(field.type)) + (" or null" if field.null else "")
+            due = _TIMES.get(field.type) or article(field.type)
+            yield Finding(f"{name!r} must be {due}{' or null' if field.null else ''}, not {show(value)}", field.key)
 
 
 @rule("R203", "value-not-in-list", Severity.ERROR, "record", "any")
@@ -56,12 +52,8 @@ def value_not_in_list(record: Record) -> Findings:
     """
     for field, value, name in typed(record):
         if field.choices and (value not in field.choices or isinstance(value, bool)):
-            yield Finding(f"{name!r} must be {_one_of(field.choices)}, not {show(value)}", field.key)
-
-
-def _one_of(choices: tuple[Any, ...]) -> str:
-    words = [str(choice) for choice in choices]
-    return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
+            due = ("one of " if len(field.choices) > 1 else "") + ", ".join(map(str, field.choices))
+            yield Finding(f"{name!r} must be {due}, not {show(value)}", field.key)
 
 
 @rule("R204", "value-too-small", Severity.ERROR, "record", "any")

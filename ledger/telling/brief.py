@@ -59,18 +59,13 @@ def brief(session: Session, history: History, verdict: Verdict, now_ms: int, *, 
         "Now": _now(session, history, verdict),
     }
     parts = [f"**Stop: the log has {counted(errors, 'error')}; run `ledger check`.**"] if errors else []
-    parts += [_opening(notes)] if notes else []
+    parts += ["# Read this first"] if notes else []  # what is new comes before everything else
+    parts += [
+        f"From {inline(one.source)}{f', {inline(one.at)}' if one.at else ''}:\n\n{fenced(one.text)}" for one in notes
+    ]
     parts += [f"# Brief: {inline(goal(history.state.current()))}"]
     parts += [f"## {title}\n\n{content}" for title, content in sections.items() if content]
     return "\n\n".join(parts) + "\n"
-
-
-def _opening(notes: Sequence[Message]) -> str:
-    """Put what is new before everything else."""
-    said = [
-        f"From {inline(one.source)}{f', {inline(one.at)}' if one.at else ''}:\n\n{fenced(one.text)}" for one in notes
-    ]
-    return "\n\n".join(("# Read this first", *said))
 
 
 def _facts(

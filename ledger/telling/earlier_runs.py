@@ -192,8 +192,5 @@ def _said(run: Run, noted: OtherRecords) -> dict[str, Any]:
 
 def _hint(said: Mapping[str, Any], width: int) -> str:
     keys = [key for key in _HINT_KEYS if key in said] + [key for key in said if key not in _HINT_KEYS]
-    return "; ".join(f"{inline(key)}: {code(cut(_flat(said[key]), width))}" for key in keys)
-
-
-def _flat(value: Any) -> str:
-    return plain(value).strip() if isinstance(value, str) else exact(value)
+    values = ((key, plain(said[key]).strip() if isinstance(said[key], str) else exact(said[key])) for key in keys)
+    return "; ".join(f"{inline(key)}: {code(cut(value, width))}" for key, value in values)

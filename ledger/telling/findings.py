@@ -53,7 +53,8 @@ def diagnostics_github(logs: Sequence[Log], stream: TextIO) -> None:
         if found.line:
             place |= {"line": str(found.line), "col": str(found.column)}
         place["title"] = f"{found.code} {found.name}"
-        properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
+        escaped = ((key, _data(value).replace(":", "%3A").replace(",", "%2C")) for key, value in place.items())
+        properties = ",".join(f"{key}={value}" for key, value in escaped)
         if found.accepted is not None:
             level, message = "notice", f"{found.message} (accepted: {found.accepted})"
         else:
@@ -132,7 +133,3 @@ def _coloured(found: Diagnostic) -> str:
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -83,8 +83,12 @@ def _latest_errors(history: History, noted: OtherRecords) -> list[dict[str, Any]
     """Give the last errors of the whole log, oldest first."""
     policy = policy_of(history.state)
     if policy.has_events:
-        found = [_stop(event) for event in noted.events if event.get("event") == "error"]
-        return found[-MOST_ERRORS:]
+        stops = [event for event in noted.events if event.get("event") == "error"][-MOST_ERRORS:]
+        return [
+            {"status": "error", "description": stop.get("reason"), "at": iso(moment(stop.get("time")))}
+            | {key: stop.get(key) for key in ("trial_commit", "revert_commit", "log")}
+            for stop in stops
+        ]
     failed = islice(latest(history, statuses=policy.errors), MOST_ERRORS)
     return [_failure(run, noted) for run in failed][::-1]
 
@@ -96,11 +100,6 @@ def _failure(run: Run, noted: OtherRecords) -> dict[str, Any]:
     if decided := noted.decisions.get(run.run):
         made["reason"] = decided[-1].get("reason")
     return made
-
-
-def _stop(event: Mapping[str, Any]) -> dict[str, Any]:
-    made = {"status": "error", "description": event.get("reason"), "at": iso(moment(event.get("time")))}
-    return made | {key: event.get(key) for key in ("trial_commit", "revert_commit", "log")}
 
 
 def _pretty(value: Any, indent: str = "") -> str:

@@ -8,7 +8,6 @@ from ledger.base.text import counted, cut, near, plain
 from ledger.base.times import iso
 from ledger.fold.confidence import word
 from ledger.fold.segment import Segment
-from ledger.fold.state import State
 from ledger.fold.verdict import BACKSTOP, WALL, Verdict
 from ledger.log.diagnostics import Severity
 from ledger.log.events import Run
@@ -43,6 +42,7 @@ def status(
     `now_ms` is UTC milliseconds; `live` has lines about the loop at work.
     """
     state, segment = log.state, log.state.current()
+    said, reason = verdict_of(log, verdict), _REASONS.get(verdict.verdict)
     page = {
         "log": _log(log),
         "goal": goal(segment),
@@ -54,13 +54,16 @@ def status(
         "trend": _trend(segment, screen),
         "streak": _streak(segment.streak.current),
         "state": loop_state(state),
-        "verdict": _verdict(log, verdict),
+        "verdict": f"{said}: {reason}" if reason and log.ok else said,
         "last run": _last_run(segment.last_ms, now_ms),
         "findings": _findings(log),
         **live,
     }
     lines = [f"{label:<{_LABEL_WIDTH}} {value}" for label, value in page.items() if value]
-    recent = [one_line(run, segment.metric_name, segment.baseline, screen.paint) for run in _recent(state, segment)]
+    runs = list(state.recent)[-len(segment.statuses) :] if segment.statuses else []
+    if state.results:
+        runs = [run._replace(status=state.results[run.run].status) for run in runs]
+    recent = [one_line(run, segment.metric_name, segment.baseline, screen.paint) for run in runs]
     return "\n".join((*lines, *([""] if recent else []), *recent)) + "\n"
 
 
@@ -128,11 +131,6 @@ def _streak(count: int) -> str:
     return counted(count, "failed run") + (" in a row" if count > 1 else "") if count else "no failed run"
 
 
-def _verdict(log: Log, verdict: Verdict) -> str:
-    said, reason = verdict_of(log, verdict), _REASONS.get(verdict.verdict)
-    return f"{said}: {reason}" if reason and log.ok else said
-
-
 def _last_run(last_ms: int | None, now_ms: int) -> str:
     at = iso(last_ms)
     if at is None or last_ms is None:
@@ -149,10 +147,3 @@ def _findings(log: Log) -> str:
     counts = [(levels.count(level), level.value) for level in (Severity.ERROR, Severity.WARNING)]
     found = " and ".join(counted(count, name) for count, name in counts if count)
     return found and f"the log has {found}: run ledger check"
-
-
-def _recent(state: State, segment: Segment) -> list[Run]:
-    """Give the segment's last runs, each with its effective status."""
-    runs = list(state.recent)[-len(segment.statuses) :] if segment.statuses else []
-    results = state.results
-    return [run._replace(status=results[run.run].status) for run in runs] if results else runs

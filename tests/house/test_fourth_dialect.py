@@ -126,7 +126,6 @@ class Ring:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        project.log = project.folder / "ring" / "bouts.jsonl"
 
     def toy(self, *arguments: object) -> Result:
         return toy(self.project.folder, *arguments, home=self.project.home)
@@ -175,7 +174,7 @@ def test_runs_are_made_logged_and_told_of_in_it(ring: Ring) -> None:
         ("bout", 3, 95, "lost", "longer"), ("bout", 4, 0, "fell", "fell"), ("bell", "cancelled"),
     ]  # fmt: skip
     assert ring.toy("check").code == 0
-    assert one.git("ls-files", "ring") == "ring/measure.sh"
+    assert one.git("ls-files", ".auto") == ".auto/measure.sh"
     assert ring.toy("archive").code == 0
     assert sorted(path.name for path in one.log.parent.iterdir() if path.suffix != ".lock") == ["archive", "measure.sh"]
 

@@ -14,7 +14,7 @@ from ledger.cli.support.log_argument import session_of
 from ledger.cli.support.output import shown, stdout_text
 from ledger.loop.driving import hook_examples as patterns
 from ledger.loop.driving.hooks import fire, payload
-from ledger.session.files import Session, here
+from ledger.session.files import here
 from ledger.session.history import read
 
 
@@ -97,24 +97,17 @@ def _fire(log: str | None, stage: str, show_payload: bool) -> None:
         return
     fired = fire(session, history, stage)
     if fired is None:
-        click.echo(f"ledger: {_absent(session, stage)}", err=True)
+        path = session.hook(stage)
+        if path.is_file():
+            said = f"{shown(path)} lacks the run bit, so it is not run: chmod +x {shlex.quote(shown(path))}"
+        else:
+            said = f"there is no {stage} hook: {stage}.sh was looked for in .auto/hooks and in autoresearch.hooks"
+        click.echo(f"ledger: {said}", err=True)
         return
-    _print(fired.text)
+    text, out = fired.text, stdout_text()
+    if out.isatty():  # where control characters could steer it
+        text = "\n".join(map(plain, text.split("\n")))
+    out.write(text if not text or text.endswith("\n") else f"{text}\n")
     if fired.problem:
         click.echo(f"ledger: {fired.problem}", err=True)
         sys.exit(1)
-
-
-def _absent(session: Session, stage: str) -> str:
-    path = session.hook(stage)
-    if path.is_file():
-        return f"{shown(path)} lacks the run bit, so it is not run: chmod +x {shlex.quote(shown(path))}"
-    return f"there is no {stage} hook: {stage}.sh was looked for in .auto/hooks and in autoresearch.hooks"
-
-
-def _print(text: str) -> None:
-    """Print what a hook says: as it is for a program, without control characters on a terminal."""
-    out = stdout_text()
-    if out.isatty():
-        text = "\n".join(map(plain, text.split("\n")))
-    out.write(text if not text or text.endswith("\n") else f"{text}\n")

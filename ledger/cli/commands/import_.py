@@ -60,8 +60,10 @@ def import_(file: str, output: str, **said: Any) -> None:
       ledger import lines.csv -o again.jsonl
     """
     path = None if file == STDIN else Path(file)
-    source = _source(path)
-    made = read(source, ImportOptions(**said))
+    with open_log(path) as opened:
+        data = b"".join(block.data for block in opened.blocks())
+        opened.check_unchanged()
+    made = read(TableFile.of("standard input" if path is None else shown(path.name), data), ImportOptions(**said))
     if isinstance(made, Imported):
         _write(made, path, None if output == STDIN else Path(output))
         return
@@ -69,13 +71,6 @@ def import_(file: str, output: str, **said: Any) -> None:
         click.echo(f"{STDIN if path is None else shown(path)}:{line}: {message}", err=True)
     click.echo("refused: nothing was written", err=True)
     sys.exit(1)
-
-
-def _source(path: Path | None) -> TableFile:
-    with open_log(path) as opened:
-        data = b"".join(block.data for block in opened.blocks())
-        opened.check_unchanged()
-    return TableFile.of("standard input" if path is None else shown(path.name), data)
 
 
 def _write(made: Imported, path: Path | None, target: Path | None) -> None:

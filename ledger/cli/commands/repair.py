@@ -67,7 +67,8 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
     if way == "undo":
         _undo(path, db)
         return
-    text, plan = _planned(path, dialect, asked)
+    text = Text.read(path, dialect)
+    plan = _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
     if way in ("dry run", "plan"):
         _show(path, text, plan, asked["plan"])
     items = pick(path, text, plan, way, asked)
@@ -103,12 +104,6 @@ _MEANT = {
     **dict.fromkeys(("dialect", "metric", "direction", "name", "unit", "side"), _PLANNING),
 }  # fmt: skip
 """The ways in which an option means something; a plan that is applied says by itself what it was made with."""
-
-
-def _planned(path: Path, dialect: str | None, asked: dict[str, Any]) -> tuple[Text, RepairPlan]:
-    """Read the log, and make the plan or read the one that is to be applied."""
-    text = Text.read(path, dialect)
-    return text, _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
 
 
 def _read_plan(path: Path, text: Text, file: Path) -> RepairPlan:

@@ -95,17 +95,14 @@ def _write(target: Path | None, make: Callable[[], tuple[Data, list[Path]]]) -> 
 def _check_place(target: Path, sources: list[Path]) -> None:
     """Raise LedgerError if the page would replace a log or a mirror."""
     place = canonical(target)
-    if place.suffix == ".jsonl" or place.name == "run.json" or place in map(canonical, sources) or _is_database(place):
+    kept = place.suffix == ".jsonl" or place.name == "run.json" or place in map(canonical, sources)
+    if not kept and place.is_file():
+        with place.open("rb") as file:
+            kept = file.read(len(_DATABASE)) == _DATABASE
+    if kept:
         raise LedgerError(
             f"{shown(target)} is no place for a page: it may hold a log or a mirror; name another with -o"
         )
-
-
-def _is_database(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_DATABASE)) == _DATABASE
 
 
 def _log(argument: str | None, dialect: str | None) -> tuple[Data, list[Path]]:

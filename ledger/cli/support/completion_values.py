@@ -15,13 +15,14 @@ from urllib.parse import quote
 import click
 from click.shell_completion import CompletionItem
 
+from ledger.reading.side_files import AUTHORED
+
 if TYPE_CHECKING:
     Items = Iterable[CompletionItem[str]]
     Give = Callable[[click.Context, str], Items]
 
 _MOST = 1000
 _BUSY_SECONDS = 0.1
-_AUTHORED = (".accepted.jsonl", ".repairs.jsonl")
 
 
 class Suggested(click.types.StringParamType):
@@ -56,7 +57,7 @@ def files(_: click.Context, incomplete: str) -> Items:
 def logs(ctx: click.Context, incomplete: str) -> Items:
     """Give the logs and folders that a path may go on with."""
     for item in files(ctx, incomplete):
-        if item.value.endswith(("/", ".jsonl", "run.json")) and not item.value.endswith(_AUTHORED):
+        if item.value.endswith(("/", ".jsonl", "run.json")) and not item.value.endswith(AUTHORED):
             yield item
 
 

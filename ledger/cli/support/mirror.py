@@ -70,15 +70,13 @@ def named_sessions(raw: Raw, logs: tuple[str, ...], *, every: bool = False) -> l
         return sessions
     chosen: list[store.StoredSession] = []
     for name in logs or (str(log_here(Path.cwd())),):
-        ids = store.matching(raw, (name,)) or [i for log in _below(name) for i in store.matching(raw, (str(log),))]
+        ids = store.matching(raw, (name,))
+        if not ids and Path(name).is_dir():
+            ids = store.matching(raw, tuple(str(log) for log in find_logs((name,)) if log is not None))
         if not ids:
             raise LedgerError(f"{show_path(name)} is not in the mirror; run ledger sync {show_path(name)}")
         chosen += [session for session in sessions if session.id in ids and session not in chosen]
     return chosen
-
-
-def _below(name: str) -> list[Path]:
-    return [path for path in find_logs((name,)) if path is not None] if Path(name).is_dir() else []
 
 
 def follow(log: Path, db: str | None) -> str | None:

@@ -20,10 +20,9 @@ def check_overwriting(target: Path, source: Path | None = None) -> None:
         head = file.read(_HEAD)
     if head.startswith(_DATABASE) or place.name == "run.json" or place.name.endswith(AUTHORED):
         raise LedgerError(f"{shown(target)} is no place for this: it may hold what nothing else has; name another file")
-    if place.suffix == ".jsonl" and head.startswith(b"{") and (source is None or not _begins_alike(source, head)):
+    if place.suffix == ".jsonl" and head.startswith(b"{"):
+        if source is not None:
+            with source.open("rb") as file:
+                if file.read(_HEAD).split(b"\n", 1)[0] == head.split(b"\n", 1)[0]:
+                    return
         raise LedgerError(f"{shown(target)} holds another log; name another file, or remove that first")
-
-
-def _begins_alike(source: Path, head: bytes) -> bool:
-    with source.open("rb") as file:
-        return file.read(_HEAD).split(b"\n", 1)[0] == head.split(b"\n", 1)[0]
