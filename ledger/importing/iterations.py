@@ -21,7 +21,7 @@ def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     taken = (commit, metric, status, description, time)
     kept = {column: place for place, column in enumerate(columns) if place not in taken}
     layout = run_rows.TableColumns(commit, metric, status, description, {}, kept, time)
-    return run_rows.read(source, asked, layout, columns[metric])
+    return run_rows.read(source, asked, layout)
 
 
 KIND = TableKind("iterations", "iteration commit metric delta guard status description", _recognises, _read)

@@ -25,9 +25,8 @@ def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     behind = range(status + 1, len(columns))
     kept = {columns[place]: place for place in behind if place not in (description, time)}
     metrics = {columns[place]: place for place in secondary}
-    return run_rows.read(
-        source, asked, run_rows.TableColumns(0, metric, status, description, metrics, kept, time), columns[metric]
-    )
+    layout = run_rows.TableColumns(0, metric, status, description, metrics, kept, time)
+    return run_rows.read(source, asked, layout)
 
 
 KIND = TableKind("results", "commit METRIC [METRIC]... status description", _recognises, _read)

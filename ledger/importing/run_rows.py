@@ -49,12 +49,13 @@ def time_of(columns: Sequence[str]) -> int | None:
     return next((place for place, name in enumerate(named(columns)) if name in _TIMES), None)
 
 
-def read(source: TableFile, asked: ImportOptions, layout: TableColumns, metric: str) -> Imported | Faults:
+def read(source: TableFile, asked: ImportOptions, layout: TableColumns) -> Imported | Faults:
     """Make a log of a table's rows, or say what is wrong with any of them.
 
     Raises LedgerError for what neither the table nor an option says, and for an option that means another column.
     """
     notes: list[str] = []
+    metric = source.columns[layout.metric].strip()
     header = log_records.header(source, asked, metric, notes)
     faults = _columns(source, layout)
     if header["metricName"] in layout.metrics and not faults:

@@ -8,22 +8,16 @@ from ledger.log.jsontext import TOKEN, keys
 _DIGITS = b"-0123456789"
 
 
-def spans(line: bytes, *names: str) -> dict[str, tuple[int, int]]:
-    """Find the numbers that a record's own keys of these names have: where each begins and ends, in bytes from 0."""
+def rewrite(line: bytes, numbers: Mapping[str, int]) -> bytes:
+    """Write other numbers in place of a record's own; every other byte stays. A key that is not there is left out."""
     found: dict[str, tuple[int, int]] = {}
     for name, column, depth, _ in keys(line):
-        if depth == 1 and name in names:
+        if depth == 1 and name in numbers:
             _key, _colon, value = islice(TOKEN.finditer(line, column - 1), 3)
             if value[0][:1] in _DIGITS:
                 found[name] = value.span()
-            if len(found) == len(names):
+            if len(found) == len(numbers):
                 break
-    return found
-
-
-def rewrite(line: bytes, numbers: Mapping[str, int]) -> bytes:
-    """Write other numbers in place of a record's own; every other byte stays. A key that is not there is left out."""
-    found = spans(line, *numbers)
     for name in sorted(found, key=found.__getitem__, reverse=True):
         start, end = found[name]
         line = line[:start] + str(numbers[name]).encode() + line[end:]

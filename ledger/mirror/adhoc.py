@@ -101,7 +101,7 @@ def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, 
     try:
         server.execute(f"SET LOCAL statement_timeout = {min(math.ceil(seconds * 1000), 2**31 - 1)}")
         if _PLAIN.match(sql):
-            found = server.question(sql)
+            found = server.connection.cursor(binary=True).execute(sql)  # two statements at once are refused
             return tuple(column.name for column in found.description or ()), readable(iter(found.fetchall()))
         columns, rows = server.cursor().as_typed(sql)
     except failures() as error:

@@ -142,11 +142,10 @@ def open_writer(place: Location, *, bulk: bool = False) -> Iterator[Connection]:
 
 
 def _file_engine(path: Path) -> Engine:
-    if not path.exists():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise LedgerError(f"cannot make the folder {show_path(path.parent)}: {error.strerror}") from None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"cannot make the folder {show_path(path.parent)}: {error.strerror}") from None
     return _engine(path, "rwc", "BEGIN IMMEDIATE")
 
 

@@ -80,10 +80,6 @@ class Server:
         """Give a cursor whose rows come as they are asked for."""
         return Stream(self)
 
-    def question(self, sql: str) -> Any:
-        """Run one statement exactly as it was typed; two at once are refused."""
-        return self.connection.cursor(binary=True).execute(sql)
-
     def begin(self) -> None:
         """Open a transaction that waits for other writers, but not for ever, and then sees what they wrote."""
         self.connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from ledger.mirror import schema
-from ledger.mirror.postgres import Server
 from ledger.mirror.postgres_types import lowered
 
 _SIGNATURE, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
@@ -25,12 +24,6 @@ def written(table: str, rows: list[tuple[Any, ...]]) -> tuple[str, bytes]:
     names = ", ".join(f'"{name}"' for name in columns)
     data, form = (_BINARY[table](rows), "FORMAT binary") if table in _BINARY else _plain(rows)
     return f"COPY {table} ({names}) FROM STDIN ({form})", data
-
-
-def copy(server: Server, statement: str, data: bytes) -> None:
-    """Store rows that were written."""
-    with server.connection.cursor() as cursor, cursor.copy(statement) as stream:
-        stream.write(data)
 
 
 _NO_QUOTE = re.compile(rb'\\[^"]')

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -60,11 +61,13 @@ def derived(raw: Raw, session: StoredSession, size: int) -> Iterator[tuple[sqlit
 
     The database is a temporary file of SQLite's own, so that memory stays bounded.
     """
-    engine = create_engine("sqlite+pysqlite://", creator=_private)
+    connect = partial(sqlite3.connect, "", isolation_level=None, check_same_thread=False)
+    engine = create_engine("sqlite+pysqlite://", creator=connect)
     with engine.connect() as connection, LogFile(None, store.spool(raw, session), size) as file:
-        schema.metadata.create_all(connection, checkfirst=False)
         apart = driver(connection)
         assert isinstance(apart, sqlite3.Connection)
+        apart.execute("PRAGMA journal_mode = OFF")
+        schema.metadata.create_all(connection, checkfirst=False)
         apart.execute("BEGIN")
         dialect = session.dialect if session.dialect in names() else None
         run_json = session.run_json if isinstance(session.run_json, bytes) else None
@@ -82,12 +85,6 @@ def derived(raw: Raw, session: StoredSession, size: int) -> Iterator[tuple[sqlit
             side_rows.derive(apart, session.id, session.file, raw)
         yield apart, store.every(apart)[0]
     engine.dispose()
-
-
-def _private() -> sqlite3.Connection:
-    connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = OFF")
-    return connection
 
 
 def first_difference(raw: Raw, session: StoredSession, apart: sqlite3.Connection, again: StoredSession) -> int | None:

@@ -71,13 +71,9 @@ def _times_100(difference: str, divisor: str) -> str:
     WHEN abs(({difference}) / ({divisor})) <= {_MOST_PERCENT} THEN ({difference}) / ({divisor}) * 100 END"""
 
 
-def _scaled(value: str) -> str:
-    return f"CASE WHEN abs({value}) < 1 THEN 0.0 ELSE {value} * {_DOWN} END"
-
-
 def _server_percent(value: str, base: str) -> str:
     """Divide the change by the base's magnitude. A difference that is not zero is never too small beside its base."""
-    change = f"({_scaled(value)} - {base} * {_DOWN})"
+    change = f"(CASE WHEN abs({value}) < 1 THEN 0.0 ELSE {value} * {_DOWN} END - {base} * {_DOWN})"
     return f"""CASE WHEN {base} = 0 THEN NULL
     WHEN abs({value}) < {_HUGE} AND abs({base}) < {_HUGE} THEN {_times_100(f"({value} - {base})", f"abs({base})")}
     WHEN abs({base}) < 1e-8 THEN NULL

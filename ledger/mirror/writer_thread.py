@@ -124,10 +124,9 @@ class _CopyThread(WriterThread):
         return written(table, rows)
 
     def _insert(self, statement: str, data: Any) -> None:
-        from ledger.mirror.postgres_copy import copy
-
         assert isinstance(self._connection, Server)
-        copy(self._connection, statement, data)
+        with self._connection.connection.cursor() as cursor, cursor.copy(statement) as stream:
+            stream.write(data)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ledger import exports
 from ledger.base.text import columns as columns_of
 from ledger.base.text import cut, cut_start, plain
-from ledger.exports import FORMATS, Value, by_name
+from ledger.exports import FORMATS, Value
 
 COLUMNS = ["run", "metric", "is_best", "description"]
 ROWS: list[list[Value]] = [
@@ -41,7 +41,7 @@ class Terminal(io.StringIO):
 
 def write(name: str, rows: Sequence[Sequence[Value]], columns: Sequence[str] = COLUMNS, *, tty: bool = False) -> str:
     stream = Terminal() if tty else io.StringIO()
-    by_name(name).write(columns, iter(rows), stream)
+    FORMATS[name](columns, iter(rows), stream)
     return stream.getvalue()
 
 
@@ -50,13 +50,10 @@ def cell(name: str, value: Value) -> str:
     return write(name, [[value]], ["x"]).removesuffix("\n").split("\n", 1)[1]
 
 
-def test_the_tuple_is_the_registry_one_file_a_format():
+def test_the_mapping_is_the_registry_one_file_a_format():
     files = {path.stem for path in Path(exports.__file__).parent.glob("*.py")} - {"__init__", "cell_text"}
-    assert [known.name for known in FORMATS] == ["table", "json", "jsonl", "csv", "tsv", "markdown"]
-    assert files == {known.name for known in FORMATS}
-    assert all(by_name(known.name) is known for known in FORMATS)
-    with pytest.raises(KeyError):
-        by_name("xml")
+    assert list(FORMATS) == ["table", "json", "jsonl", "csv", "tsv", "markdown"]
+    assert files == set(FORMATS)
 
 
 def test_json():
@@ -232,7 +229,7 @@ def test_rows_are_written_as_they_come(name: str):
             seen.append(stream.getvalue().count("row"))
             yield [f"row {number}"]
 
-    by_name(name).write(["x"], rows(), stream)
+    FORMATS[name](["x"], rows(), stream)
     assert seen == [0, 1, 2]
 
 
@@ -244,7 +241,7 @@ def test_a_query_that_fails_at_once_leaves_no_half_array():
         yield []
 
     with pytest.raises(RuntimeError):
-        by_name("json").write(["x"], rows(), stream)
+        FORMATS["json"](["x"], rows(), stream)
     assert stream.getvalue() == ""
 
 

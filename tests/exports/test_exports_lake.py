@@ -25,7 +25,7 @@ from ledger.exports.lake import manifest, parts
 from ledger.exports.lake.file_names import NULL, Folders, is_ours
 from ledger.exports.lake.layout import LAYOUTS, TYPES
 from ledger.exports.lake.update import write
-from ledger.mirror.appended_rows import GROWING
+from ledger.mirror.queries import GROWING
 from ledger.mirror.views import VIEWS
 from tests.oracle import strategies
 from tests.support import deciding

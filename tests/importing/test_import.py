@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.exports import by_name as format_by_name
+from ledger.exports import FORMATS
 from ledger.fold.segment import STATUSES
 from ledger.importing import KINDS, Imported, ImportOptions, TableFile, read
 from ledger.importing.run_rows import WORDS
@@ -400,9 +400,7 @@ def test_whatever_the_bytes_there_is_a_log_or_a_reason(table: bytes, edits: list
 def as_csv(mirror: Mirror, view: str, path: Path) -> bytes:
     """Write a view's rows as `export --format csv` does."""
     stream = io.StringIO(newline="")
-    format_by_name("csv").write(
-        view_by_name(view).columns, (list(row.values()) for row in mirror.rows(view, path)), stream
-    )
+    FORMATS["csv"](view_by_name(view).columns, (list(row.values()) for row in mirror.rows(view, path)), stream)
     return stream.getvalue().encode()
 
 

@@ -19,9 +19,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 from ledger.mirror import schema
-from ledger.mirror.canned_queries import CANNED_QUERIES, CannedQuery
-from ledger.mirror.column_docs import COLUMNS, describe
-from ledger.mirror.datasette import metadata
+from ledger.mirror.datasette import CANNED_QUERIES, COLUMNS, CannedQuery, describe, metadata
 from ledger.mirror.views import VIEWS, View
 from tests.support import deciding
 from tests.support.cli import HEADER, SAMPLES, environment, ledger, lines, log, run

@@ -19,7 +19,6 @@ from ledger.cli.support.output import shown, stdout_text, write_bytes
 from ledger.cli.support.progress import progress
 from ledger.cli.support.rows import filter_options, filters, write_rows
 from ledger.exports import FORMATS
-from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries, store
 from ledger.mirror.location import mirror_location
 from ledger.mirror.queries import Filters
@@ -28,7 +27,7 @@ from ledger.mirror.store import StoredSession
 from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
 
-_FORMATS = ("jsonl", "xlsx", *(one.name for one in FORMATS if one.name not in ("jsonl", "table")), "parquet")
+_FORMATS = ("jsonl", "xlsx", *(name for name in FORMATS if name not in ("jsonl", "table")), "parquet")
 _WITH_BOM = ("csv", "tsv")
 
 
@@ -173,7 +172,7 @@ def _export_rows(asked: Asked, name: str) -> None:
 def _put_rows(asked: Asked, columns: tuple[str, ...], rows: queries.Rows, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, "utf-8", newline="")
     text.write("\ufeff" if asked.bom else "")
-    format_by_name(asked.format_name).write(columns, rows, text)
+    FORMATS[asked.format_name](columns, rows, text)
     text.detach()
 
 

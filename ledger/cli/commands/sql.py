@@ -6,7 +6,7 @@ from ledger.cli.support.mirror import mirror_or_none
 from ledger.cli.support.options import db_option
 from ledger.cli.support.rows import rows_format_option, write_rows
 from ledger.cli.support.watch import watched
-from ledger.exports import by_name
+from ledger.exports import HELD
 from ledger.mirror import adhoc
 
 
@@ -27,7 +27,7 @@ def sql(statement: str, db: str | None, format_name: str, timeout: float) -> Non
     """
     with mirror_or_none(db, snapshot=False) as raw, watched(timeout) as watch:
         columns, rows = adhoc.select(raw, statement, timeout) if raw is not None else ((), iter(()))
-        if not by_name(format_name).by_rows:
+        if format_name in HELD:
             rows = adhoc.held(rows)
         if columns or format_name == "json":  # any other format would write an empty header
             write_rows(format_name, columns, watch.until_read(rows))

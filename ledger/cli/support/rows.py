@@ -12,7 +12,6 @@ from ledger.base.times import parse_iso
 from ledger.cli.support.options import Command, format_option
 from ledger.cli.support.output import screen_of, stdout_text
 from ledger.exports import FORMATS, table
-from ledger.exports import by_name as format_by_name
 from ledger.mirror import queries
 from ledger.mirror.queries import Filters
 from ledger.telling.screen import Screen
@@ -20,7 +19,7 @@ from ledger.telling.screen import Screen
 Above = Callable[[Sequence[Sequence[Any]], Screen], str]
 """Make lines of text from the rows that a table is going to show."""
 
-rows_format_option = format_option(*(known.name for known in FORMATS), default="table")
+rows_format_option = format_option(*FORMATS, default="table")
 
 
 def moment(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -94,4 +93,4 @@ def write_rows(format_name: str, columns: Sequence[str], rows: queries.Rows, abo
     if format_name == "table":
         table.write(columns, rows, out, screen.paint)
     else:
-        format_by_name(format_name).write(columns, rows, out)
+        FORMATS[format_name](columns, rows, out)

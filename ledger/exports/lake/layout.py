@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ledger.mirror.appended_rows import RUN_COLUMNS
+from ledger.mirror.queries import RUN_COLUMNS
 from ledger.mirror.views import VIEWS, View
 
 _WHOLE = (

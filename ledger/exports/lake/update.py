@@ -15,7 +15,7 @@ from ledger.exports.lake import file_names, manifest
 from ledger.exports.lake.layout import LAYOUTS, ViewLayout
 from ledger.exports.lake.manifest import SessionFiles, ViewFiles
 from ledger.exports.lake.parts import stage, stage_empty
-from ledger.mirror import appended_rows, queries, schema, store
+from ledger.mirror import queries, schema, store
 from ledger.mirror.queries import Filters
 from ledger.mirror.raw import Raw
 from ledger.mirror.store import StoredSession
@@ -41,7 +41,7 @@ def write(raw: Raw, lake: Path, views: Sequence[str]) -> Iterator[str]:
         manifest.save(lake, held)
         sessions = store.every(raw)
         for name in views:
-            update = _grow if name in appended_rows.GROWING else _renew
+            update = _grow if name in queries.GROWING else _renew
             held[name] = update(raw, lake, LAYOUTS[name], held.get(name), sessions)
             manifest.save(lake, held)
             yield name
@@ -79,7 +79,7 @@ def _grow(
         if kept is None or kept.size < now.size:
             first = kept.lines + 1 if kept else 1
             name = file_names.part(session.key, first, f"{now.path}\0{now.sha256}")
-            staged = stage(lake, layout, folders, appended_rows.rows_from(raw, layout.name, session.id, first), name)
+            staged = stage(lake, layout, folders, queries.rows_from(raw, layout.name, session.id, first), name)
             manifest.remove(lake, set(old.files) if old and kept is None else set())
             for file in staged:
                 file.settle(lake)
@@ -111,7 +111,7 @@ def _stands(raw: Raw, lake: Path, session: StoredSession, old: SessionFiles, now
     if old._replace(files=()) == now:
         return True
     grown = (old.path, old.dialect) == (now.path, now.dialect) and not old.open and old.size < now.size
-    return grown and appended_rows.grows(now.dialect) and store.sha256(raw, session.id, old.size) == old.sha256
+    return grown and queries.grows(now.dialect) and store.sha256(raw, session.id, old.size) == old.sha256
 
 
 def _view_files(

@@ -85,11 +85,6 @@ class Plot(NamedTuple):
     left_out: int
 
     @property
-    def runs(self) -> int:
-        """The runs shown."""
-        return sum(span.last - span.first + 1 for span in self.spans)
-
-    @property
     def by_run(self) -> bool:
         """Whether the run numbers only rise, so that they tell runs apart; lines of the log always do."""
         pairs = zip(self.spans, self.spans[1:], strict=False)
@@ -100,7 +95,8 @@ class Plot(NamedTuple):
         """The line above the chart."""
         parts = [f"{self.key} {self.name or ''}".strip(), self.path]
         if self.left_out:
-            parts.append(f"the last {self.runs:,} runs of this metric; {self.left_out:,} earlier ones are left out")
+            runs = sum(span.last - span.first + 1 for span in self.spans)
+            parts.append(f"the last {runs:,} runs of this metric; {self.left_out:,} earlier ones are left out")
         return " | ".join(parts)
 
 

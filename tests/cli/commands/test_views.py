@@ -46,7 +46,7 @@ def test_without_a_mirror_json_is_an_empty_array(tmp_path: Path):
     assert ledger(tmp_path, "sessions", "--format", "json") == (0, "[]\n", note(tmp_path))
 
 
-@pytest.mark.parametrize("name", [known.name for known in FORMATS])
+@pytest.mark.parametrize("name", FORMATS)
 def test_every_format(name: str, samples: Path):
     code, out, err = ledger(samples, "best", "--session", "config parser", "--format", name)
     assert (code, err) == (0, "")
@@ -184,7 +184,7 @@ def test_data_is_kept_as_it_is_where_no_terminal_reads_it(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
-@pytest.mark.parametrize("name", [known.name for known in FORMATS])
+@pytest.mark.parametrize("name", FORMATS)
 def test_on_a_terminal_no_format_steers_it(name: str, tmp_path: Path):
     import pty
 
