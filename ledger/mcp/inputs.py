@@ -5,20 +5,11 @@ from typing import Any, NamedTuple
 
 from ledger.log.jsontext import dump
 
-Words = Callable[[Any], list[str]]
-"""Make a command's words of a value that fits the schema."""
+Words = Callable[[str, Any], list[str]]
+"""Make a command's words of the name of an option, and of a value that fits the schema."""
 
 MOST_CHARACTERS = 20_000
 """Of one text; the system bounds the bytes of an argument at about six times that."""
-
-
-class Input(NamedTuple):
-    """Name an argument of a tool; `needed` ones must be given."""
-
-    name: str
-    schema: dict[str, Any]
-    words: Words
-    needed: bool = False
 
 
 def text(about: str, *choices: str) -> dict[str, Any]:
@@ -52,35 +43,48 @@ def named(about: str, **more: Any) -> dict[str, Any]:
     return {"type": "object", "description": about, **more}
 
 
-def option(name: str) -> Words:
+def option(name: str, value: Any) -> list[str]:
     """Give a value to an option, in one word, so that no value is ever taken for an option."""
-    return lambda value: [f"{name}={_written(value)}"]
+    return [f"{name}={_written(value)}"]
 
 
-def switch(name: str) -> Words:
+def switch(name: str, value: bool) -> list[str]:
     """Give the option if the value is true."""
-    return lambda value: [name] if value else []
+    return [name] if value else []
 
 
-def repeated(name: str) -> Words:
+def repeated(name: str, values: list[Any]) -> list[str]:
     """Give the option once for each value."""
-    return lambda values: [f"{name}={_written(value)}" for value in values]
+    return [f"{name}={_written(value)}" for value in values]
 
 
-def pairs(name: str) -> Words:
+def pairs(name: str, members: dict[str, Any]) -> list[str]:
     """Give the option once for each member of an object, as NAME=VALUE."""
-    return lambda members: [f"{name}={key}={_written(value)}" for key, value in members.items()]
+    return [f"{name}={key}={_written(value)}" for key, value in members.items()]
 
 
-def joined(name: str) -> Words:
+def joined(name: str, values: list[Any]) -> list[str]:
     """Give all values to one option, with commas between."""
-    return lambda values: [f"{name}={','.join(map(_written, values))}"]
+    return [f"{name}={','.join(map(_written, values))}"]
 
 
-def positional(value: Any) -> list[str]:
+def positional(name: str, value: Any) -> list[str]:
     """Give a value as it is; it stands behind `--`."""
     return [_written(value)]
 
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else dump(value)
+
+
+class Input(NamedTuple):
+    """Name an argument of a tool, which goes to the option of that name; `needed` ones must be given."""
+
+    name: str
+    schema: dict[str, Any]
+    make: Words = option
+    needed: bool = False
+
+    def words(self, value: Any) -> list[str]:
+        """Make the words of the command for a value."""
+        return self.make(f"--{self.name.replace('_', '-')}", value)

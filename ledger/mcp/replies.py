@@ -25,7 +25,8 @@ def answer(gives: str, ended: CommandResult, rows: int = 0) -> CallToolResult:
     Exit status 0 and 1 are answers, findings among them; any other is an error with the command's own sentence. So is 1
     without any output: who finds something prints it.
     """
-    said = _said(ended.err)
+    # without what only a person at a terminal needs
+    said = _PREFIX.sub("", _USAGE.sub("", ended.err.decode("utf-8", "replace"))).strip()
     if ended.code not in (0, 1) or (ended.code == 1 and not ended.out):
         return refusal(said or f"the command ended with status {ended.code} and said nothing")
     if gives == "text":
@@ -73,11 +74,6 @@ def _result(text: str, said: str, value: Any = None) -> CallToolResult:
     # Exact decimals are no JSON type of the protocol's library: a double is what a reader of JSON makes of them.
     structured = None if value is None else json.loads(dump(value))
     return CallToolResult(content=list(content), structured_content=structured)
-
-
-def _said(err: bytes) -> str:
-    """Give what a command said beside its output, without what only a person at a terminal needs."""
-    return _PREFIX.sub("", _USAGE.sub("", err.decode("utf-8", "replace"))).strip()
 
 
 def _shortened(text: str, most: int) -> str:

@@ -108,7 +108,11 @@ def _server(handler: Handler) -> Server[Any]:
     async def read_resource(context: Context, asked: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(asked.uri)
         if uri == _BRIEF:
-            text, kind = _text(await handler.call("brief", {}, _progress(context))), "text/markdown"
+            told = await handler.call("brief", {}, _progress(context))
+            text = "\n".join(part.text for part in told.content if isinstance(part, TextContent))
+            if told.is_error:
+                raise MCPError(INVALID_PARAMS, text)
+            kind = "text/markdown"
         else:
             text, kind = _rules(uri), "text/plain"
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, text=text, mime_type=kind)])
@@ -132,14 +136,6 @@ def _shown(tool: Tool) -> ToolType:
 
 def _progress(context: Context) -> Tell:
     return lambda seconds, said: context.session.report_progress(seconds, None, said)
-
-
-def _text(result: CallToolResult) -> str:
-    """Give the text of a result; raise MCPError with it if it is a refusal."""
-    text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
-    if result.is_error:
-        raise MCPError(INVALID_PARAMS, text)
-    return text
 
 
 def _rules(uri: str) -> str:

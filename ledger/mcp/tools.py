@@ -6,38 +6,30 @@ from typing import Any, NamedTuple
 from ledger.dialects import names
 from ledger.dialects.writing import RESULT_STATUSES
 from ledger.mcp import inputs
-from ledger.mcp.inputs import Input, option, pairs, positional, repeated, switch
+from ledger.mcp.inputs import Input, pairs, positional, repeated, switch
 
 MOST_ROWS = 1000
 DEFAULT_ROWS = 100
 
-LOG = Input(
-    "log",
-    inputs.text("The log, a path from the first named folder on. Default: the session of that folder."),
-    option("--log"),
-)
-DIALECT = Input(
-    "dialect",
-    inputs.text("Read the log as this protocol. Default: what its first record says.", *names()),
-    option("--dialect"),
-)
-DRY_RUN = Input("dry_run", inputs.truth("Check and show everything, write nothing anywhere."), switch("--dry-run"))
-ASI = Input("asi", inputs.named("What was thought and learned, such as hypothesis, result, next."), option("--asi"))
+LOG = Input("log", inputs.text("The log, a path from the first named folder on. Default: the session of that folder."))
+DIALECT = Input("dialect", inputs.text("Read the log as this protocol. Default: what its first record says.", *names()))
+DRY_RUN = Input("dry_run", inputs.truth("Check and show everything, write nothing anywhere."), switch)
+ASI = Input("asi", inputs.named("What was thought and learned, such as hypothesis, result, next."))
 LIMIT = Input(
     "limit",
     inputs.whole(f"At most so many rows. Default: {DEFAULT_ROWS}.", 1, MOST_ROWS),
-    lambda _: [],  # the rows are counted as they come, as those of a typed statement have to be
+    lambda _, __: [],  # the rows are counted as they come, as those of a typed statement have to be
 )
 NARROWING = (
     Input(
         "session",
         inputs.several("Only these sessions: paths of logs, ids or names.", inputs.text("A session.")),
-        repeated("--session"),
+        repeated,
     ),
-    Input("metric", inputs.text("Only this metric."), option("--metric")),
-    Input("since", inputs.text("Only what was active at or after this time: ISO-8601, UTC."), option("--since")),
-    Input("until", inputs.text("Only what was active at or before this time."), option("--until")),
-    Input("sort", inputs.text("Order by columns, with commas; -COLUMN for descending."), option("--sort")),
+    Input("metric", inputs.text("Only this metric.")),
+    Input("since", inputs.text("Only what was active at or after this time: ISO-8601, UTC.")),
+    Input("until", inputs.text("Only what was active at or before this time.")),
+    Input("sort", inputs.text("Order by columns, with commas; -COLUMN for descending.")),
     LIMIT,
 )
 
@@ -72,11 +64,14 @@ class Tool(NamedTuple):
         options, behind = [*self.command], list[str]()
         for one in self.inputs:
             if one.name != LOG.name and one.name in arguments:
-                (behind if one.words is positional else options).extend(one.words(arguments[one.name]))
+                (behind if one.make is positional else options).extend(one.words(arguments[one.name]))
         if mirror is not None:
             options.append(f"--db={mirror}")
         if log is not None:
-            (behind if self.positional_log else options).extend((positional if self.positional_log else LOG.words)(log))
+            if self.positional_log:
+                behind.append(log)
+            else:
+                options += LOG.words(log)
         return [*options, "--", *behind] if behind else options
 
 
@@ -93,8 +88,7 @@ TOOLS: Sequence[Tool] = (
         "Say whether the loop may go on: continue, or why not. Ask ahead of every iteration. Findings beside it mean"
         " that the log has errors and the loop must stop.",
         ("verdict", "--format=json"),
-        (LOG, Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit."),
-                    option("--max-iterations")), DIALECT),
+        (LOG, Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit.")), DIALECT),
         gives="json",
         positional_log=True,
     ),
@@ -107,9 +101,8 @@ TOOLS: Sequence[Tool] = (
             Input("log", inputs.text("A log, or a folder to search, from the first named folder on. Default: the"
                                      " session of that folder."), positional),
             Input("select", inputs.several("Report only these codes (L115) or groups (L1).", inputs.text("A code.")),
-                  repeated("--select")),
-            Input("ignore", inputs.several("Leave these codes or groups out.", inputs.text("A code.")),
-                  repeated("--ignore")),
+                  repeated),
+            Input("ignore", inputs.several("Leave these codes or groups out.", inputs.text("A code.")), repeated),
             DIALECT,
         ),
         gives="json",
@@ -146,7 +139,7 @@ TOOLS: Sequence[Tool] = (
         (
             Input("sql", inputs.text("One SELECT, in the mirror's dialect of SQL."), positional, needed=True),
             Input("timeout", inputs.number("Seconds of computing after which it is stopped. Default: 30.",
-                                           exclusiveMinimum=0, maximum=600), option("--timeout")),
+                                           exclusiveMinimum=0, maximum=600)),
             LIMIT,
         ),
         gives="rows",
@@ -158,19 +151,17 @@ TOOLS: Sequence[Tool] = (
         " decides, logs and reverts by itself.",
         ("log",),
         (
-            Input("description", inputs.text("What was tried."), option("--description"), needed=True),
-            Input("metric", inputs.number("The primary metric's value; a crash needs none."), option("--metric")),
+            Input("description", inputs.text("What was tried."), needed=True),
+            Input("metric", inputs.number("The primary metric's value; a crash needs none.")),
             Input("status", inputs.text("What became of the run; measured, the default, is only for state-protocol"
-                                        " logs.", *RESULT_STATUSES), option("--status")),
-            Input("metrics", inputs.named("Secondary metrics by name.", additionalProperties={"type": "number"}),
-                  option("--metrics")),
+                                        " logs.", *RESULT_STATUSES)),
+            Input("metrics", inputs.named("Secondary metrics by name.", additionalProperties={"type": "number"})),
             ASI,
-            Input("commit", inputs.text("The run's commit. Default: HEAD's for a keep."), option("--commit")),
+            Input("commit", inputs.text("The run's commit. Default: HEAD's for a keep.")),
             Input("samples", inputs.several("The single measurements; metric is their median by default.",
-                                            inputs.number("A measurement.")), inputs.joined("--samples")),
-            Input("reason", inputs.text("Why it was decided so (state-protocol)."), option("--reason")),
-            Input("force", inputs.truth("Log it although a secondary metric of the segment is missing."),
-                  switch("--force")),
+                                            inputs.number("A measurement.")), inputs.joined),
+            Input("reason", inputs.text("Why it was decided so (state-protocol).")),
+            Input("force", inputs.truth("Log it although a secondary metric of the segment is missing."), switch),
             DRY_RUN,
             LOG,
         ),
@@ -184,7 +175,7 @@ TOOLS: Sequence[Tool] = (
             Input("run", inputs.whole("The result's run.", 1), positional, needed=True),
             Input("action", inputs.text("What is decided.", "keep", "discard", "baseline", "stop"), positional,
                   needed=True),
-            Input("reason", inputs.text("Why."), option("--reason"), needed=True),
+            Input("reason", inputs.text("Why."), needed=True),
             DRY_RUN,
             LOG,
         ),
@@ -195,10 +186,10 @@ TOOLS: Sequence[Tool] = (
         "Run the session's measure script and print the metrics; nothing is logged.",
         ("measure", "--format=json"),
         (
-            Input("repeat", inputs.whole("Run so many times, take the medians.", 1, 1000), option("--repeat")),
+            Input("repeat", inputs.whole("Run so many times, take the medians.", 1, 1000)),
             Input("timeout", inputs.number("Seconds for each run. Default: the settings', else 600.",
-                                           exclusiveMinimum=0), option("--timeout")),
-            Input("checks", inputs.truth("Run the checks as well, if the measurement succeeds."), switch("--checks")),
+                                           exclusiveMinimum=0)),
+            Input("checks", inputs.truth("Run the checks as well, if the measurement succeeds."), switch),
             LOG,
         ),
         gives="json",
@@ -210,20 +201,15 @@ TOOLS: Sequence[Tool] = (
         " kept. Give a description, or baseline to measure the unchanged tree.",
         ("run",),
         (
-            Input("description", inputs.text("What was tried; the commit and the log say it."),
-                  option("--description")),
-            Input("baseline", inputs.truth("Measure the unchanged tree as the segment's first run."),
-                  switch("--baseline")),
+            Input("description", inputs.text("What was tried; the commit and the log say it.")),
+            Input("baseline", inputs.truth("Measure the unchanged tree as the segment's first run."), switch),
             ASI,
-            Input("keep_equal", inputs.text("Keep an equal metric, for this reason, such as simpler code."),
-                  option("--keep-equal")),
-            Input("discard", inputs.text("Discard it whatever the metric, for this reason."), option("--discard")),
+            Input("keep_equal", inputs.text("Keep an equal metric, for this reason, such as simpler code.")),
+            Input("discard", inputs.text("Discard it whatever the metric, for this reason.")),
             Input("max_regress", inputs.named("Discard it if a secondary metric rises by more percent; negative: if it"
-                                              " falls by more.", additionalProperties={"type": "number"}),
-                  pairs("--max-regress")),
-            Input("repeat", inputs.whole("Measure so many times and take the median.", 1, 1000), option("--repeat")),
-            Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit."),
-                  option("--max-iterations")),
+                                              " falls by more.", additionalProperties={"type": "number"}), pairs),
+            Input("repeat", inputs.whole("Measure so many times and take the median.", 1, 1000)),
+            Input("max_iterations", inputs.whole("Stop after so many runs of the segment; 0: no limit.")),
             LOG,
         ),
         writes=True,

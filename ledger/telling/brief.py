@@ -19,14 +19,14 @@ from ledger.session.files import Session
 from ledger.session.history import History
 from ledger.session.messages import Message
 from ledger.telling import earlier_runs
-from ledger.telling.advice import advice, prompt_name
-from ledger.telling.dashboard import segments_table
 from ledger.telling.figures import NOTHING, baseline, best, goal, loop_state, measure, runs_of, short, target_of
-from ledger.telling.guidance import rules, streak_advice
+from ledger.telling.guidance import advice, prompt_name, rules, streak_advice
 from ledger.telling.markdown_text import code, exact, fenced, inline, verbatim
 from ledger.telling.other_records import OtherRecords, other_records
+from ledger.telling.snapshots import segments_table
 
 MOST_FINDINGS = 10
+_TOLD = ("schema_version", "run_id", "event")  # ahead of an event, or the same in all of them
 
 
 def brief(session: Session, history: History, verdict: Verdict, now_ms: int, *, notes: Sequence[Message] = ()) -> str:
@@ -51,7 +51,10 @@ def brief(session: Session, history: History, verdict: Verdict, now_ms: int, *, 
         "Config record": code(exact(noted.header)) if noted.header else "",
         "Secondary metrics": earlier_runs.secondary(history),
         "Dead ends and hints": earlier_runs.hints(told, noted),
-        "Events": _events(noted),
+        "Events": "\n".join(
+            f"- {inline(str(one.get('event')))}: {code(exact({key: one[key] for key in one if key not in _TOLD}))}"
+            for one in noted.events
+        ),
         "Runs before the last 50": earlier_runs.earlier(told),
         "Runs" if len(told) <= earlier_runs.WHOLE else "Last 50 runs": earlier_runs.recent(told, noted)
         or "No run yet.",
@@ -129,15 +132,6 @@ def _file(path: Path, missing: str) -> str:
     if data is None:
         return f"There is no such file: {missing}." if missing else ""
     return fenced(data.decode("utf-8-sig", "replace"), "markdown") if data.strip() else "It is empty."
-
-
-def _events(noted: OtherRecords) -> str:
-    """Tell what happened beside the runs."""
-    hidden = ("schema_version", "run_id", "event")
-    return "\n".join(
-        f"- {inline(str(one.get('event')))}: {code(exact({key: one[key] for key in one if key not in hidden}))}"
-        for one in noted.events
-    )
 
 
 def _now(session: Session, history: History, verdict: Verdict) -> str:

@@ -1,15 +1,18 @@
-"""The rules that a brief gives an agent, and its advice on a streak of failures."""
+"""What an agent is told to do: the rules of the loop, advice on failures, and how to go on (protocols.md 5, 7)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ledger.base.errors import LedgerError
 from ledger.base.numbers import text
+from ledger.base.paths import show_path
+from ledger.base.text import counted
 from ledger.dialects import policy_of
+from ledger.dialects.writing import next_run
 from ledger.fold.segment import Segment
-from ledger.fold.verdict import WALL
+from ledger.fold.verdict import WALL, Verdict
 from ledger.session.files import Session
 from ledger.session.history import History
-from ledger.telling.advice import prompt_name
 from ledger.telling.markdown_text import code, exact, verbatim
 from ledger.telling.other_records import OtherRecords
 from ledger.telling.status import RETHINK
@@ -89,3 +92,45 @@ def _listed(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(verbatim(one) if isinstance(one, str) else code(exact(one)) for one in value)
     return verbatim(value) if isinstance(value, str) else code(exact(value))
+
+
+def advice(history: History, session: Session, verdict: Verdict) -> str:
+    """Say what who resumes the session has to do, in a sentence or two."""
+    if not history.log.ok:
+        errors = sum(found.is_error for found in history.log.diagnostics)
+        return (
+            f"Stop: the log has {counted(errors, 'error')}. Run `ledger check`, tell a person, and go on only once they"
+            " are repaired."
+        )
+    state = history.state
+    if verdict.verdict == "concluded":
+        said = "the session is concluded"
+        try:
+            policy_of(state).check_open(state)
+        except LedgerError as closed:  # it knows the one way on that the writers leave open
+            said = str(closed)
+        return f"Do not resume without being asked to: {said}."
+    if verdict.verdict == "continue":
+        return (
+            f"Continue: read {prompt_name(session)}, run `ledger brief`, then make run {next_run(state)}:"
+            " change the code in scope and run `ledger run --description TEXT`."
+        )
+    if verdict.verdict == "backstop":
+        return (
+            f"{_REASONS['backstop']} Once told to go on: `ledger mark running --backstop-ack {verdict.segment_runs}`."
+        )
+    return f"{_REASONS[verdict.verdict]} {policy_of(state).say_report(verdict.verdict)}"
+
+
+def prompt_name(session: Session) -> str:
+    """Name the prompt file, relative to the session's folder."""
+    path = session.file("prompt")
+    return show_path(path.relative_to(session.folder) if path.is_relative_to(session.folder) else path)
+
+
+_REASONS = {
+    "max_iterations": "Stop: the segment has as many runs as were asked for.",
+    "max_minutes": "Stop: the time is up.",
+    "wall": f"Stop: more than {WALL} runs in a row failed, so this direction is stuck.",
+    "backstop": "Pause: a loop without a limit asks a person before it goes on.",
+}

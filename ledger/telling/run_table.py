@@ -1,7 +1,6 @@
 """The table of a segment's runs, shown after every fifth run, and the summary of a session at its end."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ledger.base.numbers import is_number, text
 from ledger.base.text import columns, counted, cut, plain
@@ -64,14 +63,10 @@ def _row(run: Run, segment: Segment, names: Sequence[str], mark: str) -> list[st
         cut(metric(run), _NUMBER_WIDTH),
         delta(run, segment.baseline),
         NOTHING if run.confidence is None else short(run.confidence),
-        *(_number(metrics.get(name)) for name in names),
+        *(cut(text(metrics[name]), _NUMBER_WIDTH) if is_number(metrics.get(name)) else NOTHING for name in names),
         cut(plain(run.commit or "") or NOTHING, _COMMIT_WIDTH),
         plain(run.description or "").strip(),
     ]
-
-
-def _number(value: Any) -> str:
-    return cut(text(value), _NUMBER_WIDTH) if is_number(value) else NOTHING
 
 
 def _aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:

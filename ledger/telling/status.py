@@ -1,6 +1,6 @@
 """The page of `ledger status`, and the one-line report of a run (protocols.md 7)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ledger.base.numbers import Number, text
 from ledger.base.paths import show_path
@@ -72,18 +72,16 @@ def one_line(run: Run, metric_name: str | None, baseline: Number | None, paint: 
 
     What is unknown is left out; a crash measured nothing and shows a dash.
     """
-    return " | ".join(_parts(run, metric_name, baseline, paint))
-
-
-def _parts(run: Run, metric_name: str | None, baseline: Number | None, paint: Paint) -> Iterator[str]:
-    yield f"Run #{run.run}: {paint(run.status, status_colour(run.status))}"
     change = delta(run, baseline)
-    yield f"{plain(metric_name or 'metric')}: {metric(run)}" + ("" if change == NOTHING else f" ({change})")
+    parts = [
+        f"Run #{run.run}: {paint(run.status, status_colour(run.status))}",
+        f"{plain(metric_name or 'metric')}: {metric(run)}" + ("" if change == NOTHING else f" ({change})"),
+    ]
     if run.confidence is not None:
-        yield f"confidence: {paint(f'{short(run.confidence)}×', confidence_colour(run.confidence))}"
-    description = plain(run.description or "").strip()
-    if description:
-        yield f'"{cut(description, DESCRIPTION_WIDTH)}"'
+        parts.append(f"confidence: {paint(f'{short(run.confidence)}×', confidence_colour(run.confidence))}")
+    if description := plain(run.description or "").strip():
+        parts.append(f'"{cut(description, DESCRIPTION_WIDTH)}"')
+    return " | ".join(parts)
 
 
 def _log(log: Log) -> str:

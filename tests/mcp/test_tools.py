@@ -51,7 +51,7 @@ def test_fields_are_the_options_of_the_command(tool: Any):
     samples = {"string": "a", "integer": 1, "number": 1, "boolean": True, "array": ["b"], "object": {"c": 1}}
     behind = 0
     for field in tool.inputs:
-        if field.words is positional or (field is LOG and tool.positional_log):
+        if field.make is positional or (field is LOG and tool.positional_log):
             behind += 1
         elif field is not LIMIT:
             words = field.words(field.schema.get("enum", [samples[field.schema["type"]]])[0])

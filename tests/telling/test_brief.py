@@ -12,8 +12,8 @@ from ledger.session.files import of_log
 from ledger.session.history import read
 from ledger.session.messages import Message
 from ledger.session.standing import judge_session
-from ledger.telling.advice import advice
 from ledger.telling.brief import brief
+from ledger.telling.guidance import advice
 from ledger.telling.markdown_text import clean, code, exact, fenced, inline, verbatim
 from tests.support.cli import BAD, HEADER, SAMPLES, SOUND, ledger, lines, log, run
 

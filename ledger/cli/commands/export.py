@@ -162,18 +162,18 @@ def _export_rows(asked: Asked, name: str) -> None:
     with mirror_or_none(asked.db) as raw:
         rows: queries.Rows = iter(()) if raw is None else queries.query(raw, view, asked.narrowed(raw))
         if asked.output != "-":
-            write_output(asked.file(raw), partial(_put_rows, asked, view.columns, rows))
+
+            def put(file: IO[bytes]) -> None:
+                text = io.TextIOWrapper(file, "utf-8", newline="")
+                text.write("\ufeff" if asked.bom else "")
+                FORMATS[asked.format_name](view.columns, rows, text)
+                text.detach()
+
+            write_output(asked.file(raw), put)
             return
         if asked.bom:
             stdout_text().write("\ufeff")
         write_rows(asked.format_name, view.columns, rows)
-
-
-def _put_rows(asked: Asked, columns: tuple[str, ...], rows: queries.Rows, file: IO[bytes]) -> None:
-    text = io.TextIOWrapper(file, "utf-8", newline="")
-    text.write("\ufeff" if asked.bom else "")
-    FORMATS[asked.format_name](columns, rows, text)
-    text.detach()
 
 
 def _export_logs(asked: Asked) -> None:

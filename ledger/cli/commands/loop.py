@@ -16,7 +16,6 @@ from ledger.cli.support.values import utf8
 from ledger.loop.driving.background import check_free, detach, is_urgent, last_agent, registered
 from ledger.loop.project import open_project
 from ledger.session.files import LOOP_OUTPUT, Session
-from ledger.session.history import History
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -81,6 +80,7 @@ def _drive(session: Session, plan: Any) -> None:
     from ledger.loop.driving.ending import Ending
     from ledger.loop.iteration.attempt import Listener
     from ledger.loop.measuring.interrupt import patient
+    from ledger.telling.run_table import summary
 
     with open_project(session) as project:
         with registered(session, plan.agent) as place, ProgressLine() as line:
@@ -91,16 +91,10 @@ def _drive(session: Session, plan: Any) -> None:
             except KeyboardInterrupt:
                 ending = Ending("STOPPED", interrupted=True)
                 line.say("stopped at once; what was changed is in the working tree")
-        _tell_ending(project.history, ending.status)
+        with heard():
+            click.echo(summary(project.history.renew()), file=stdout_text(), nl=False)
+            click.echo(f"Status: {ending.status}", file=stdout_text())
     sys.exit(130 if ending.interrupted else 0)
-
-
-def _tell_ending(history: History, status: str) -> None:
-    from ledger.telling.run_table import summary
-
-    with heard():
-        click.echo(summary(history.renew()), file=stdout_text(), nl=False)
-        click.echo(f"Status: {status}", file=stdout_text())
 
 
 def _detach(session: Session, plan: Any, log: str | None) -> None:

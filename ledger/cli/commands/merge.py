@@ -68,7 +68,9 @@ def merge(logs: tuple[str, ...], output: str | None, driver: bool) -> None:
     if isinstance(merged, str):
         click.echo(f"conflict: {plain(merged)}; nothing was written", err=True)
         sys.exit(1)
-    _write(merged, sides, target)
+    for said in _told(merged, sides):
+        click.echo(said, err=True)
+    write_bytes(target, [merged.data], mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _named(ours: str, theirs: str) -> tuple[Side, Side]:
@@ -148,12 +150,6 @@ def _refuse(sides: list[Side]) -> None:
         click.echo(f"refused: {side.name} has errors; run ledger repair on it first, nothing was written", err=True)
     if sides:
         sys.exit(1)
-
-
-def _write(merged: Merged, sides: tuple[Side, Side], target: Path | None) -> None:
-    for said in _told(merged, sides):
-        click.echo(said, err=True)
-    write_bytes(target, [merged.data], mode_beside(sides[0].path) & mode_beside(sides[1].path))
 
 
 def _told(merged: Merged, sides: tuple[Side, Side]) -> Iterator[str]:

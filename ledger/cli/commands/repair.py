@@ -1,7 +1,6 @@
 """`repair`: what would put a log right, and doing it once a person said so."""
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,14 +67,13 @@ def repair(log: str | None, undo: bool, output: str | None, dialect: str | None,
         _undo(path, db)
         return
     text = Text.read(path, dialect)
-    plan = _plan(path, text, asked) if asked["apply"] is None else _read_plan(path, text, Path(asked["apply"]))
+    plan = _read_plan(path, text, Path(asked["apply"])) if way == "apply" else _plan(path, text, asked)
     if way in ("dry run", "plan"):
         _show(path, text, plan, asked["plan"])
     items = pick(path, text, plan, way, asked)
     if output is not None:
         sys.exit(_elsewhere(path, plan, items, dialect, output))
-    again = partial(_anew, path, plan, asked) if way == "select" or asked["yes"] else None
-    sys.exit(_repair(path, plan, items, dialect, db, again))
+    sys.exit(_repair(path, plan, items, dialect, db, asked))
 
 
 def _way(asked: dict[str, Any]) -> str:
@@ -166,10 +164,10 @@ def _status(path: Path, text: Text) -> int:
 
 
 def _repair(
-    path: Path, plan: RepairPlan, items: list[Item], dialect: str | None, db: str | None,
-    again: Callable[[Text], apply.Choice] | None,
-) -> int:  # fmt: skip
+    path: Path, plan: RepairPlan, items: list[Item], dialect: str | None, db: str | None, asked: dict[str, Any]
+) -> int:
     """Make the repair, and give the exit status: 1 if it was not made, or errors are left."""
+    again = partial(_anew, path, plan, asked) if asked["select"] or asked["yes"] else None
     outcome = apply.repair(path, plan, items, dialect, again)
     if not _told(path, outcome):
         return 1

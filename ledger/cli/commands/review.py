@@ -170,17 +170,12 @@ def drop(log: str, codes: tuple[str, ...], dialect: str | None) -> None:
     with locked(lock_of(path)):
         standing = _standing(path, dialect)
         for code, line in asked:
-            _drop(path, [one for one in standing if _named(*one, code, line)], code)
+            chosen = [one for one, now in standing if one.key.code == code and line in (None, now or one.line)]
+            if not chosen:
+                raise LedgerError(
+                    f"no accepted finding {code} of {shown(path)} is there to drop; see ledger review list"
+                )
+            for decision in chosen:
+                dropped = decision._replace(by=whoami(), at=iso(now_ms()) or "")
+                add_record(path, accepted.WHAT, accepted.record_of("drop", dropped))
     click.echo(f"dropped {', '.join(codes)} of {shown(path)}")
-
-
-def _named(decision: Acceptance, now: int | None, code: str, line: int | None) -> bool:
-    return decision.key.code == code and line in (None, now or decision.line)
-
-
-def _drop(path: Path, chosen: list[tuple[Acceptance, int | None]], code: str) -> None:
-    if not chosen:
-        raise LedgerError(f"no accepted finding {code} of {shown(path)} is there to drop; see ledger review list")
-    for decision, _ in chosen:
-        record = accepted.record_of("drop", decision._replace(by=whoami(), at=iso(now_ms()) or ""))
-        add_record(path, accepted.WHAT, record)

@@ -86,19 +86,13 @@ def _logs(paths: tuple[str, ...], lost: set[str]) -> tuple[list[Path], bool]:
 
 
 def _sync(outcome: SyncOutcome | LedgerError) -> int:
-    """Say what was done with one log, and give the exit status that it deserves."""
+    """Say what was done with one log, what a person must know beside it on stderr, and give its exit status."""
     if isinstance(outcome, LedgerError):
         click.echo(f"ledger: {outcome}", err=True)
         return 2
-    with heard():
-        _report(outcome)
-    return 1 if outcome.refused else 0
-
-
-def _report(outcome: SyncOutcome) -> None:
-    """Print the one line of a log on stdout; what a person must know beside it goes to stderr."""
     words = f"{outcome.status:<9} {outcome.lines:>7} lines {outcome.runs:>7} runs  {shown(outcome.path)}"
-    click.echo(words + ("  (quarantined)" if outcome.quarantined else ""))
+    with heard():
+        click.echo(words + ("  (quarantined)" if outcome.quarantined else ""))
     if outcome.refused:
         for line in findings.lines_of(outcome.path, [found for found in outcome.diagnostics if found.is_error]):
             click.echo(line, err=True)
@@ -106,3 +100,4 @@ def _report(outcome: SyncOutcome) -> None:
     if outcome.pending:
         waiting = f"{outcome.pending} bytes of an unfinished last line wait for the next sync"
         click.echo(f"warning: {shown(outcome.path)}: {waiting}", err=True)
+    return 1 if outcome.refused else 0

@@ -35,8 +35,12 @@ def verify(logs: tuple[str, ...], every: bool, db: str | None, format_name: str)
     gc.disable()  # rows make no cycles
     with reading_mirror(db) as raw:
         sessions = named_sessions(raw, logs, every=every)
-        proved = (_proof(raw, session) for session in sessions)
-        proofs = [proof for outcome in progress(proved, "verify", len(sessions)) if (proof := _told(outcome))]
+        proofs: list[Proof] = []
+        for outcome in progress((_proof(raw, session) for session in sessions), "verify", len(sessions)):
+            if isinstance(outcome, Proof):
+                proofs.append(outcome)
+            else:
+                click.echo(f"ledger: {outcome}", err=True)
         orphans = rederived.orphans(raw) if every else {}
     _report(proofs, format_name)
     if orphans:
@@ -50,14 +54,6 @@ def _proof(raw: Raw, session: store.StoredSession) -> Proof | LedgerError:
         return verify_session(raw, session)
     except LedgerError as error:
         return error
-
-
-def _told(outcome: Proof | LedgerError) -> Proof | None:
-    """Give a proof; what kept a session from one is told at once."""
-    if isinstance(outcome, Proof):
-        return outcome
-    click.echo(f"ledger: {outcome}", err=True)
-    return None
 
 
 def _report(proofs: list[Proof], format_name: str) -> None:

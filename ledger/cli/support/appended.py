@@ -29,7 +29,9 @@ def entry_report(session: Session, entry: Appended, *, dry: bool, hooks: bool) -
     if entry.run is not None:
         _tell_run(session, entry, entry.run, hooks=hooks and not dry, table=not dry)
     elif not dry:
-        click.echo(f"ledger: written to {shown(session.log)}: {plain(_what(entry))}", err=True)
+        last = entry.records[-1]
+        what = str(last.get("state") or last.get("action") or last.get("event") or last.get("type"))
+        click.echo(f"ledger: written to {shown(session.log)}: {plain(what)}", err=True)
 
 
 def run_report(entry: Appended, session: Session, line: "ProgressLine", *, hooks: bool) -> None:
@@ -59,7 +61,8 @@ def tell_hook(session: Session, history: History, stage: str) -> None:
 
     fired = fire(session, history, stage)
     if fired and fired.text:
-        click.echo(plain_lines(fired.text), file=stdout_text())
+        lines = fired.text.rstrip("\n").split("\n")
+        click.echo("\n".join(map(plain, lines)), file=stdout_text())  # so it cannot steer the terminal
     if fired and fired.problem:
         click.echo(f"ledger: {plain(fired.problem)}", err=True)
 
@@ -74,13 +77,3 @@ def _tell_run(session: Session, entry: Appended, run: Run, *, hooks: bool, table
         from ledger.telling.run_table import segment_table
 
         click.echo(segment_table(entry.history), file=stdout_text(), nl=False)
-
-
-def plain_lines(text: str) -> str:
-    """Strip what could steer the terminal from a text of several lines."""
-    return "\n".join(map(plain, text.rstrip("\n").split("\n")))
-
-
-def _what(entry: Appended) -> str:
-    last = entry.records[-1]
-    return str(last.get("state") or last.get("action") or last.get("event") or last.get("type"))

@@ -72,12 +72,13 @@ def screen_of(stream: TextIO) -> "Screen":
     """Say what a stream can show. Ask before `stdout_text`, which gives it an encoding of our own choice."""
     from ledger.telling.screen import Screen, bare, ramp_for
 
-    return Screen(_columns(stream), ramp_for(stream.encoding), paint if takes_colour(stream) else bare)
+    columns = None
+    if stream.isatty() or os.environ.get("COLUMNS"):
+        import shutil
 
-
-def takes_colour(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal with colours, and nobody asked for none."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        columns = shutil.get_terminal_size().columns
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(columns, ramp_for(stream.encoding), paint if coloured else bare)
 
 
 def paint(text: str, colour: str | None) -> str:
@@ -85,11 +86,3 @@ def paint(text: str, colour: str | None) -> str:
     if colour is None or not text:
         return text
     return click.style(text, dim=True) if colour == "dim" else click.style(text, fg=colour)
-
-
-def _columns(stream: TextIO) -> int | None:
-    if not stream.isatty() and not os.environ.get("COLUMNS"):
-        return None
-    import shutil
-
-    return shutil.get_terminal_size().columns
