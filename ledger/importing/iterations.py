@@ -1,15 +1,9 @@
 """A table of iterations: counted, with the change against the last metric and what a guard said."""
 
-from collections.abc import Sequence
-
 from ledger.importing import run_rows
 from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind
 
 _NEEDED = {"iteration", "commit", "metric", "status"}
-
-
-def _recognises(columns: Sequence[str]) -> bool:
-    return set(run_rows.named(columns)) >= _NEEDED
 
 
 def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
@@ -24,4 +18,9 @@ def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
     return run_rows.read(source, asked, layout)
 
 
-KIND = TableKind("iterations", "iteration commit metric delta guard status description", _recognises, _read)
+KIND = TableKind(
+    "iterations",
+    "iteration commit metric delta guard status description",
+    lambda columns: set(run_rows.named(columns)) >= _NEEDED,
+    _read,
+)

@@ -1,7 +1,6 @@
 """The view `lines` as CSV: every line of a log as it stands, so that the log comes back byte for byte."""
 
 import re
-from collections.abc import Sequence
 
 from ledger.importing.table_file import Faults, Imported, ImportOptions, TableFile, TableKind, is_led, records
 from ledger.mirror.views import by_name
@@ -10,10 +9,6 @@ COLUMNS = by_name("lines").columns
 
 _DAMAGED = ("unreadable", "torn")
 _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
-
-
-def _recognises(columns: Sequence[str]) -> bool:
-    return tuple(columns) == COLUMNS
 
 
 def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
@@ -47,4 +42,4 @@ def _text(kind: str, data: str) -> str | None:
     return data[1:] if is_led(data) else data
 
 
-KIND = TableKind("lines", ",".join(COLUMNS), _recognises, _read)
+KIND = TableKind("lines", ",".join(COLUMNS), lambda columns: tuple(columns) == COLUMNS, _read)

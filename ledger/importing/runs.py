@@ -1,6 +1,5 @@
 """The view `runs` as CSV: the runs of one segment, whose header a person tells."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from ledger.base.text import plain
@@ -13,10 +12,6 @@ from ledger.mirror.views import by_name
 
 COLUMNS = by_name("runs").columns
 _WHOLE = "; ledger export --view lines --format csv has all of a log"
-
-
-def _recognises(columns: Sequence[str]) -> bool:
-    return tuple(columns[: len(COLUMNS)]) == COLUMNS
 
 
 def _read(source: TableFile, asked: ImportOptions) -> Imported | Faults:
@@ -83,4 +78,4 @@ def _run(row: dict[str, str], secondary: dict[str, str], asked: ImportOptions) -
     return [], made
 
 
-KIND = TableKind("runs", ",".join(COLUMNS), _recognises, _read)
+KIND = TableKind("runs", ",".join(COLUMNS), lambda columns: tuple(columns[: len(COLUMNS)]) == COLUMNS, _read)

@@ -10,6 +10,10 @@ from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side
 Sides = tuple[Side, Side]
 
 
+START = -(2**63)
+"""The time of what stands before every time."""
+
+
 class Fork(NamedTuple):
     """Hold what both logs have: the first `lengths[n]` lines of log n.
 
@@ -22,6 +26,13 @@ class Fork(NamedTuple):
     lengths: tuple[int, int]
     numbers: dict[int, int]
     lost: int = 0
+
+
+class Part(NamedTuple):
+    """Hold lines of one log that stay together, by index from 0, and when they begin (UTC milliseconds)."""
+
+    at_ms: int
+    lines: list[int]
 
 
 def find_fork(sides: Sides, base: list[bytes]) -> Fork | str:
@@ -95,3 +106,35 @@ def _absorbed(lines: list[Line], start: list[Line]) -> tuple[int, dict[int, int]
             if done == len(start):
                 return length, numbers
     return None
+
+
+def regions(lines: list[Line], length: int) -> list[Part]:
+    """Cut a log behind its first `length` lines at its headers; one that only replaces another cuts nothing.
+
+    The first part continues the segment that both logs share; it may be empty.
+    """
+    found: list[list[int]] = [[]]
+    has_run = True  # the other log may have runs for the shared segment, so a first header opens another one
+    for index in range(length, len(lines)):
+        if lines[index].kind == HEADER and has_run:
+            found.append([])
+            has_run = False
+        has_run = has_run or lines[index].kind == RUN
+        found[-1].append(index)
+    parts, at_ms = [], START
+    for region in found:
+        times = [at for index in region if (at := lines[index].at_ms) is not None]
+        parts.append(Part(times[0] if times else at_ms, region))
+        at_ms = times[-1] if times else at_ms
+    return parts
+
+
+def moments(lines: list[Line], region: Part) -> list[Part]:
+    """Cut a region at each record that has a time; what has none stays behind the record that it follows."""
+    found: list[Part] = []
+    for index in region.lines:
+        at_ms = lines[index].at_ms
+        if at_ms is not None or not found:
+            found.append(Part(START if at_ms is None else at_ms, []))
+        found[-1].lines.append(index)
+    return found

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ledger.merge.fork import Fork, Sides
+from ledger.merge.fork import Fork, Part, Sides, moments, regions
 from ledger.merge.number_text import bare
-from ledger.merge.regions import Part, moments, regions
 from ledger.merge.shared_records import Shared
 from ledger.merge.side import HEADER, RUN, Line
 

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ledger.merge.fork import Fork, Sides
+from ledger.merge.fork import Fork, Part, Sides, regions
 from ledger.merge.number_text import bare, masked
-from ledger.merge.regions import Part, regions
 from ledger.merge.side import DECISION, HEADER, RUN, Line
 
 Name = Hashable

@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from ledger.base.errors import LedgerError
@@ -35,7 +35,7 @@ def select(raw: Raw, sql: str, seconds: float = 0) -> tuple[tuple[str, ...], Row
     if isinstance(raw, Server):
         return _select_there(raw, store.readable(sql), seconds)
     end = time.process_time() + seconds if seconds else math.inf
-    raw.set_authorizer(_authorizer())
+    raw.set_authorizer(_authorize)
     raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     raw.set_progress_handler(lambda: time.process_time() > end, 100_000)  # lets Ctrl-C through as well
     try:
@@ -71,25 +71,19 @@ def _refusal(error: Exception, verb: str, end: float) -> BaseException:
     return LedgerError(f"the database {verb} the statement: {error}")
 
 
-def _authorizer() -> Callable[..., int]:
-    reading = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
-
-    def allow(action: int, first: str | None, second: str | None, *_: object) -> int:
-        allowed = (
-            action in reading
-            or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
-            or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
-            or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")  # how json_each is declared
-        )
-        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-    return allow
+def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
+    allowed = (
+        action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
+        or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension")
+        or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS)
+        or (action == sqlite3.SQLITE_UPDATE and first == "sqlite_master")  # how json_each is declared
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
 _PLAIN = re.compile(r"(\s|--[^\r\n]*[\r\n])*(explain|show)\b", re.IGNORECASE)
 """What only tells something and is no query, for which there is a cursor. Comments of the other kind may be nested, and
 would need more than this to be passed over."""
-_STOPPED = "57014"
 
 
 def _select_there(server: Server, sql: str, seconds: float) -> tuple[tuple[str, ...], Rows]:
@@ -128,7 +122,7 @@ def _told(rows: Rows, left: float) -> Rows:
 def _refusal_there(error: Any, verb: str) -> BaseException:
     """Say why a server would not; that the connection is lost is said elsewhere."""
     state = error.sqlstate or ""
-    if state == _STOPPED:
+    if state == "57014":  # it was stopped
         return LedgerError(TOO_LONG)
     if not state or state.startswith(("08", "57")):
         return cast("Exception", error)

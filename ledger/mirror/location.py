@@ -13,9 +13,6 @@ from ledger.base.paths import show_path
 Location = Path | URL
 """A file, or the address of a database on a server."""
 
-_SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
-_SHOWN_PARAMETERS = ("host", "port")
-
 
 def mirror_location(option: str | None) -> Location:
     """Say where the mirror is: the option, else $LEDGER_DB, else the user's data folder.
@@ -35,7 +32,7 @@ def mirror_location(option: str | None) -> Location:
 
 def _address(named: str) -> URL:
     scheme = named.split("://", 1)[0]
-    if scheme not in _SERVERS:
+    if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise LedgerError(
             f"a mirror is kept in SQLite or PostgreSQL, and {show_path(scheme)} is neither: give --db a path, or an"
             " address such as postgresql://user@host/database"
@@ -58,6 +55,6 @@ def show(place: Location) -> str:
     """Write where a mirror is, for people: without any password."""
     if isinstance(place, Path):
         return show_path(place)
-    kept = {name: value for name, value in place.query.items() if name in _SHOWN_PARAMETERS}
+    kept = {name: value for name, value in place.query.items() if name in ("host", "port")}
     shown = place.set(drivername="postgresql", query=kept)._replace(password=None)
     return show_path(shown.render_as_string(hide_password=False))

@@ -22,7 +22,6 @@ _RANGES = 100
 """Sessions up to which their rows are looked up range by range; beyond it all rows are looked at once."""
 
 _STATE_COLUMN = {"runs": "status", "sessions": "state", "events": "state"}
-_WITH_BYTES = frozenset(("lines",))
 _DIGITS = Context(prec=2_000)
 
 
@@ -63,7 +62,7 @@ def query(raw: Raw, view: View, filters: Filters) -> Rows:
         values.append(min(filters.limit, 2**63 - 1))
     flags = [view.columns.index(name) for name in view.flags]
     cursor = raw.cursor().execute(sql, values)
-    if view.name in _WITH_BYTES:
+    if view.name == "lines":  # which are bytes
         return readable(cursor)
     return _with_flags(cursor, flags) if flags else cursor
 

@@ -9,23 +9,8 @@ and are counted when they are asked for.
 KEPT = "('keep', 'baseline')"
 FAILED = "('discard', 'crash')"
 
-
-def iso_text(ms: str) -> str:
-    """Write UTC milliseconds as ISO-8601 text."""
-    return f"[[iso {ms}]]"
-
-
-def percent(value: str, baseline: str) -> str:
-    """Give a value's change against a baseline in percent, null where that is no finite number."""
-    return f"[[percent {value} | {baseline}]]"
-
-
-def improvement(best: str, baseline: str, direction: str) -> str:
-    change = percent(best, baseline)
-    return f"CASE {direction} WHEN 'higher' THEN {change} ELSE 0.0 - {change} END"
-
-
-IMPROVEMENT = improvement("t.best", "t.baseline", "g.direction")
+_CHANGE = "[[percent t.best | t.baseline]]"
+IMPROVEMENT = f"CASE g.direction WHEN 'higher' THEN {_CHANGE} ELSE 0.0 - {_CHANGE} END"
 SIGN = "CASE g.direction WHEN 'lower' THEN 1 WHEN 'higher' THEN -1 END"
 
 _MEDIAN = """(SELECT [[middle min(v) | max(v)]] FROM (

@@ -6,7 +6,7 @@
 from typing import NamedTuple
 
 from ledger.mirror.sql_variants import SERVER, SQLITE, render
-from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS, iso_text, percent
+from ledger.mirror.statistics import IMPROVEMENT, KEPT, LONGEST, SIGN, STREAKS
 
 
 class View(NamedTuple):
@@ -55,7 +55,7 @@ SELECT s.key AS session, s.path, s.dialect, g.name, g.metric_name, coalesce(g.un
   coalesce(a.runs, 0) AS runs, coalesce(a.keep, 0) AS keep, coalesce(a.discard, 0) AS discard,
   coalesce(a.crash, 0) AS crash, coalesce(a.checks_failed, 0) AS checks_failed, coalesce(a.other, 0) AS other,
   t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best, {IMPROVEMENT} AS improvement_pct, t.confidence,
-  coalesce(k.current, 0) AS streak, s.state, {iso_text("a.first_ms")} AS first_at, {iso_text("a.last_ms")} AS last_at,
+  coalesce(k.current, 0) AS streak, s.state, [[iso a.first_ms]] AS first_at, [[iso a.last_ms]] AS last_at,
   coalesce(d.errors, 0) AS errors, coalesce(d.warnings, 0) AS warnings
 FROM session AS s
 LEFT JOIN ({_SHOWN}) AS w ON w.session = s.id
@@ -89,7 +89,7 @@ SELECT s.path, g.segment, g.name, g.metric_name, g.unit, g.direction,
   {_RUN_OF.format("baseline_id")} AS baseline_run, t.baseline, {_RUN_OF.format("best_id")} AS best_run, t.best,
   {IMPROVEMENT} AS improvement_pct, t.confidence,
   coalesce(k.current, 0) AS streak, coalesce(k.longest, 0) AS longest_streak,
-  {iso_text("t.first_ms")} AS first_at, {iso_text("t.last_ms")} AS last_at
+  [[iso t.first_ms]] AS first_at, [[iso t.last_ms]] AS last_at
 FROM segment AS g
 JOIN session AS s ON s.id = g.session
 LEFT JOIN segment_stat AS t ON t.session = g.session AND t.segment = g.segment
@@ -103,13 +103,13 @@ LEFT JOIN ({LONGEST}) AS k ON k.session = g.session AND k.segment = g.segment
         _columns("path line segment run status metric delta_pct best_so_far is_best commit description at confidence"),
         f"""
 SELECT s.path, r.id & 4294967295 AS line, r.segment, r.run, r.status, r.metric,
-  CASE WHEN r.status <> 'crash' THEN {percent("r.metric", "t.baseline")} END AS delta_pct,
+  CASE WHEN r.status <> 'crash' THEN [[percent r.metric | t.baseline]] END AS delta_pct,
   CASE g.direction
     WHEN 'lower' THEN min(CASE WHEN r.status IN {KEPT} THEN r.metric END) OVER so_far
     WHEN 'higher' THEN max(CASE WHEN r.status IN {KEPT} THEN r.metric END) OVER so_far
   END AS best_so_far,
   CASE WHEN r.id = t.best_id THEN 1 ELSE 0 END AS is_best,
-  r."commit", r.description, {iso_text("r.at_ms")} AS at, r.confidence
+  r."commit", r.description, [[iso r.at_ms]] AS at, r.confidence
 FROM run AS r
 JOIN session AS s ON s.id = r.id >> 32
 JOIN segment AS g ON g.session = r.id >> 32 AND g.segment = r.segment
@@ -128,7 +128,7 @@ WINDOW so_far AS (PARTITION BY r.id >> 32, r.segment ORDER BY r.id)
         ),
         f"""
 SELECT s.path, r.segment, r.run, r.metric, {IMPROVEMENT} AS improvement_pct, t.confidence, r."commit", r.description,
-  {iso_text("r.at_ms")} AS at, g.name, g.metric_name, g.unit, g.direction
+  [[iso r.at_ms]] AS at, g.name, g.metric_name, g.unit, g.direction
 FROM segment_stat AS t
 JOIN run AS r ON r.id = t.best_id
 JOIN segment AS g ON g.session = t.session AND g.segment = t.segment
@@ -155,8 +155,8 @@ JOIN run AS z ON z.id = k.last_id
         "events",
         "Every record that is no run, in file order: headers, markers, decisions, hooks, codex events, unknown types.",
         _columns("path line segment kind state run at detail"),
-        f"""
-SELECT s.path, e.id & 4294967295 AS line, e.segment, e.kind, e.state, e.run, {iso_text("e.at_ms")} AS at, e.detail
+        """
+SELECT s.path, e.id & 4294967295 AS line, e.segment, e.kind, e.state, e.run, [[iso e.at_ms]] AS at, e.detail
 FROM event AS e JOIN session AS s ON s.id = e.id >> 32
 """,
         "path, line",

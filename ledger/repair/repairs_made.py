@@ -14,10 +14,9 @@ from ledger.repair.plan import Item
 
 
 class Repair(NamedTuple):
-    """Hold what undoing a repair needs: the SHA-256 of the log before and after it, and the copy that was kept."""
+    """Hold what undoing a repair needs: the SHA-256 of the log before it, and the copy that was kept."""
 
     before: str
-    after: str
     backup: Path
 
 
@@ -70,7 +69,7 @@ def last_repair(log: Path, data: bytes) -> Repair:
             raise LedgerError(f"{show_path(file)}:{number} is no record of a repair; mend or remove the line")
         any_repair = True
         if record["after"] == digest:
-            found = Repair(record["before"], digest, log.with_name(record["backup"]))
+            found = Repair(record["before"], log.with_name(record["backup"]))
     if found is None:
         name = show_path(log)
         if any_repair:

@@ -20,8 +20,6 @@ from ledger.report.data import log_name
 from ledger.report.tables import Cell, table
 from ledger.telling.figures import NOTHING, short, short_in
 
-NAME_WIDTH = 60
-
 
 class ComparedSession(NamedTuple):
     """Hold a row of the view `compare` with what the session is called and how it went."""
@@ -66,7 +64,7 @@ def _entries(raw: Raw, filters: Filters) -> list[tuple[Metric, list[ComparedSess
 
 def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Call each session by its name; by its log too where that is not enough."""
-    names = [cut(plain(row["name"] or "").strip() or log_name(Path(row["path"])), NAME_WIDTH) for row in rows]
+    names = [cut(plain(row["name"] or "").strip() or log_name(Path(row["path"])), 60) for row in rows]
     return [
         name if names.count(name) == 1 else f"{name} ({log_name(Path(row['path']))})"
         for name, row in zip(names, rows, strict=True)

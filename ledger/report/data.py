@@ -20,8 +20,6 @@ from ledger.report.segment_spans import SegmentSpan, figures, shown, spans
 from ledger.report.tables import decisions, tables
 from ledger.session.files import project_folder
 
-TITLE_WIDTH = 120
-
 
 def report(account: Account, verdict: Verdict) -> dict[str, Any]:
     """Give a log's report; `verdict` is judged by the caller, who knows the settings."""
@@ -33,7 +31,7 @@ def report(account: Account, verdict: Verdict) -> dict[str, Any]:
     details = columns.details.chunks(ROOM - size_of(runs))
     return {
         "kind": "report",
-        "title": cut(head["goal"], TITLE_WIDTH),
+        "title": cut(head["goal"], 120),
         "log": {
             "name": log_name(account.log.path),
             "dialect": account.log.dialect,

@@ -66,7 +66,9 @@ class App:
             allow = [("Allow", ", ".join(_METHODS))] if status.startswith("405") else []
             return Response(status, [_TEXT, _NOTHING_RUNS, *allow], [f"{reason}\n".encode()])
         path = environ["PATH_INFO"]
-        name, data = _named(path), path.endswith(".json")
+        data = path.endswith(".json")
+        # A page and its data have one name; the index is at `/` alone.
+        name = "index" if path == "/" else path[1:].removesuffix(".json") if path != "/index" else ""
         following = data and _FOLLOWS in environ
         try:
             shown = self._shown(name)
@@ -108,11 +110,6 @@ def _refusal(environ: Mapping[str, Any], port: int) -> tuple[str, str] | None:
     if environ["REQUEST_METHOD"] not in _METHODS:
         return "405 Method Not Allowed", "ledger serve only shows: GET and HEAD are all it knows"
     return None
-
-
-def _named(path: str) -> str:
-    """Give the name of what an address stands for, its page and its data having the same."""
-    return "index" if path == "/" else path[1:].removesuffix(".json") if path != "/index" else ""
 
 
 def _page(status: str, page: Page, *more: tuple[str, str]) -> Response:
