@@ -4,8 +4,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ledger.dialects import by_name
-from ledger.merge.number_text import bare, masked
-from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side
+from ledger.merge.side import DECISION, HEADER, REST, RUN, Line, Side, bare, masked
 
 Sides = tuple[Side, Side]
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ledger.merge.fork import Fork, Part, Sides, moments, regions
-from ledger.merge.number_text import bare
 from ledger.merge.shared_records import Shared
-from ledger.merge.side import HEADER, RUN, Line
+from ledger.merge.side import HEADER, RUN, Line, bare
 
 Pair = tuple[Part | None, Part | None]
 """Parts of log 0 and log 1 that are one, or one part alone."""

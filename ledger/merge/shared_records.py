@@ -5,8 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ledger.merge.fork import Fork, Part, Sides, regions
-from ledger.merge.number_text import bare, masked
-from ledger.merge.side import DECISION, HEADER, RUN, Line
+from ledger.merge.side import DECISION, HEADER, RUN, Line, bare, masked
 
 Name = Hashable
 """What a record is called in both logs, whatever number it bears."""

@@ -2,12 +2,14 @@
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from ledger.log.diagnostics import Diagnostic
 from ledger.log.events import Decision, Event, Header, Lifecycle, Marker, Other, Runs, Shape
+from ledger.log.jsontext import TOKEN, keys
 from ledger.log.source import LogFile, open_log
 from ledger.reading.accepted import Decisions, mark
 from ledger.reading.whole_log import judged, open_reader
@@ -124,3 +126,29 @@ def _placed(data: list[bytes], known: dict[int, Line]) -> Iterator[Line]:
         line = known.get(number, Line(b"", segment=segment))._replace(data=text)
         segment = line.segment
         yield line
+
+
+def rewrite(line: bytes, numbers: Mapping[str, int]) -> bytes:
+    """Write other numbers in place of a record's own; every other byte stays. A key that is not there is left out."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, column, depth, _ in keys(line):
+        if depth == 1 and name in numbers:
+            _key, _colon, value = islice(TOKEN.finditer(line, column - 1), 3)
+            if value[0][:1] in b"-0123456789":
+                found[name] = value.span()
+            if len(found) == len(numbers):
+                break
+    for name in sorted(found, key=found.__getitem__, reverse=True):
+        start, end = found[name]
+        line = line[:start] + str(numbers[name]).encode() + line[end:]
+    return line
+
+
+def bare(line: bytes) -> bytes:
+    """Give a line without the carriage return that an editor, or git, may have put at its end."""
+    return line.removesuffix(b"\r")
+
+
+def masked(line: bytes) -> bytes:
+    """Give a record's line without its run number and segment, which a merge may have changed."""
+    return rewrite(bare(line), {"run": 0, "segment": 0})

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from ledger.dialects import by_name
 from ledger.log.source import LogFile
 from ledger.merge.fork import Fork, Sides, find_fork
-from ledger.merge.number_text import rewrite
 from ledger.merge.order import Position, arrange
 from ledger.merge.shared_records import find_shared
-from ledger.merge.side import HEADER, RUN, Line, Side
+from ledger.merge.side import HEADER, RUN, Line, Side, rewrite
 from ledger.reading.whole_log import events, open_reader
 
 RELATIVE = frozenset(("E303", "S406", "S408", "S410"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.merge.number_text import masked, rewrite
+from ledger.merge.side import masked, rewrite
 from ledger.merge.union import Change
 from tests.support.cli import HEADER, lines
 from tests.support.sides import STATE, at, decision, findings, merged, result, union

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ledger.merge.number_text import rewrite
-from ledger.merge.side import DECISION, Side, read_side
+from ledger.merge.side import DECISION, Side, read_side, rewrite
 from ledger.merge.side import HEADER as HEADING
 from ledger.merge.union import Merged, merge
 from ledger.reading.whole_log import read_log

@@ -12,10 +12,9 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.files import write_output
-from ledger.cli.support.extras import needed
 from ledger.cli.support.mirror import kept_as, kept_files, mirror_or_none, named_sessions, reading_mirror
 from ledger.cli.support.options import db_option, format_option
-from ledger.cli.support.output import shown, stdout_text, write_bytes
+from ledger.cli.support.output import extra_needed, shown, stdout_text, write_bytes
 from ledger.cli.support.progress import progress
 from ledger.cli.support.rows import filter_options, filters, write_rows
 from ledger.exports import FORMATS
@@ -143,7 +142,7 @@ def _export_lake(asked: Asked) -> None:
         (asked.log is not None or asked.filters != Filters(), "parquet is of whole views: only --view narrows it"),
         (asked.bom, "--bom is for csv and tsv"),
     )
-    with needed("parquet", "parquet", "pyarrow"):
+    with extra_needed("parquet", "parquet", "pyarrow"):
         from ledger.exports.lake.update import write
     names = [view.name for view in VIEWS] if asked.view is None else [asked.view]
     with mirror_or_none(asked.db) as raw:

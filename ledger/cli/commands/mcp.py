@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ledger.cli.support.extras import needed
+from ledger.cli.support.output import extra_needed
 
 LIBRARIES = ("mcp", "mcp_types", "anyio", "jsonschema")
 """What the extra brings along."""
@@ -29,7 +29,7 @@ def mcp(folders: tuple[str, ...], db: str | None) -> None:
     Example:
       ledger mcp --root ~/project
     """
-    with needed("mcp", "ledger mcp", *LIBRARIES):
+    with extra_needed("mcp", "ledger mcp", *LIBRARIES):
         from ledger.mcp.roots import roots_of
         from ledger.mcp.stdio import serve
     roots = roots_of(folders)

@@ -7,8 +7,8 @@ import click
 
 from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical, show_path
-from ledger.cli.support.extras import needed
 from ledger.cli.support.options import db_option
+from ledger.cli.support.output import extra_needed
 from ledger.log.source import STDIN
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def serve(logs: tuple[str, ...], port: int, db: str | None) -> None:
       ledger serve experiments/ --port 8000
     """
     places = [_place(log) for log in logs]
-    with needed("web", "ledger serve", "waitress"):
+    with extra_needed("web", "ledger serve", "waitress"):
         from ledger.serve.http import serve as run
     run(_catalog(places, db), port, click.echo)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
+from ledger.base.errors import LedgerError
 from ledger.base.paths import show_path
 from ledger.base.text import near
 from ledger.log.source import STDIN
@@ -86,3 +87,14 @@ def paint(text: str, colour: str | None) -> str:
     if colour is None or not text:
         return text
     return click.style(text, dim=True) if colour == "dim" else click.style(text, fg=colour)
+
+
+@contextmanager
+def extra_needed(extra: str, by: str, *libraries: str) -> Iterator[None]:
+    """Import in this context what needs an extra. Raises LedgerError, which says how to get it, if that is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in libraries:
+            raise
+        raise LedgerError(f"{by} needs its extra: pip install 'autoresearch-ledger[{extra}]'") from None

@@ -1,6 +1,6 @@
 """A protocol of nobody's, for tests: what a protocol's folder has to hold, and nothing else. A bout is a run."""
 
-from ledger.dialects.base import Dialect, FileLayout, same
+from ledger.dialects.base import Dialect, same
 from ledger.fold.state import Folding, State
 from ledger.fold.verdict import Verdict
 from ledger.log.events import Header, Marker
