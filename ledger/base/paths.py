@@ -1,9 +1,14 @@
-"""Paths as they are shown, and as they name one file whichever way it is reached."""
+"""Paths and addresses as they are shown, and as they name one file whichever way it is reached."""
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from ledger.base.errors import LedgerError, reason_of
+
+_PASSWORD = re.compile(r"^(?P<before>[^:/?#]+://[^:/?#]*):.*@", re.DOTALL)
+_SECRET_PARAMETER = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?", re.IGNORECASE)
 
 
 def show_path(path: Path | str) -> str:
@@ -29,3 +34,17 @@ def canonical(path: Path) -> Path:
 def cannot_write(path: Path, error: OSError, then: str = "") -> LedgerError:
     """Say that a file cannot be written, why, and in `then` what became of it."""
     return LedgerError(f"cannot write {show_path(path)}: {reason_of(error)}{then}")
+
+
+def without_password(address: str) -> str:
+    """Take the password out of an address as it was typed; a path, and an address without one, stay as they are."""
+    if "://" not in address:
+        return address
+    bare = _SECRET_PARAMETER.sub("", _PASSWORD.sub(r"\g<before>@", address))
+    return bare if bare == address else bare.rstrip("?&")
+
+
+def for_others(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give the environment for programs that are not ours: what they measure or print must not hold the password."""
+    mirror = environment.get("LEDGER_DB")
+    return dict(environment) if mirror is None else {**environment, "LEDGER_DB": without_password(mirror)}

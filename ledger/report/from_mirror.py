@@ -8,7 +8,7 @@ from ledger.mirror import store
 from ledger.mirror.raw import Raw
 from ledger.mirror.store import StoredSession
 from ledger.reading.whole_log import judged
-from ledger.report.account import Account, Judge, read
+from ledger.report.account import Account, read
 
 _ACCEPTED = """SELECT d.source, d.line, d.code, a.reason FROM diagnostic AS d
 JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted WHERE d.session = ?"""
@@ -16,17 +16,13 @@ JOIN acceptance AS a ON a.session = d.session AND a.number = d.accepted WHERE d.
 
 def read_stored(raw: Raw, session: StoredSession, dialect: str | None = None) -> Account:
     """Read a mirrored log from its stored bytes, with the decisions that were mirrored with it."""
-    file = store.spool(raw, session)
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    with LogFile(None, file, size) as stored:
-        return read(stored, session.file, dialect, session.run_json, _judge(raw, session))
-
-
-def _judge(raw: Raw, session: StoredSession) -> Judge:
     reasons = {(source, line, code): reason for source, line, code, reason in raw.execute(_ACCEPTED, (session.id,))}
 
     def judge(found: list[Diagnostic]) -> list[Diagnostic]:
         return [one._replace(accepted=reasons.get((one.source, one.line, one.code))) for one in judged(None, found)]
 
-    return judge
+    file = store.spool(raw, session)
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    with LogFile(None, file, size) as stored:
+        return read(stored, session.file, dialect, session.run_json, judge)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ledger.base.address import for_others, without_password
 from ledger.base.errors import LedgerError
+from ledger.base.paths import for_others, without_password
 from ledger.mirror import adhoc, engine, origin, queries, schema, store
 from ledger.mirror import postgres as postgres_module
 from ledger.mirror.engine import open_reader

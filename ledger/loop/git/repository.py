@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ledger.base.address import for_others
 from ledger.base.errors import LedgerError, reason_of
-from ledger.base.paths import show_path
+from ledger.base.paths import for_others, show_path
 from ledger.base.text import cut, plain
 from ledger.loop.git.snapshot import COMMAND as STATUS
 from ledger.loop.git.snapshot import Patterns, Snapshot

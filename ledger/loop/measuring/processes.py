@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ledger.base.address import for_others
 from ledger.base.errors import reason_of
+from ledger.base.paths import for_others
 from ledger.loop.measuring import interrupt
 
 LINGER = 0.5
