@@ -7,7 +7,6 @@ from ledger.mirror.views import by_name
 
 COLUMNS = by_name("lines").columns
 
-_DAMAGED = ("unreadable", "torn")
 _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
 
 
@@ -37,7 +36,7 @@ def _text(kind: str, data: str) -> str | None:
 
     None where a damaged line may have had just these characters itself; blank lines and records have none of them.
     """
-    if kind in _DAMAGED:
+    if kind in ("unreadable", "torn"):
         return None if is_led(data) or _ESCAPED.search(data) else data
     return data[1:] if is_led(data) else data
 

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from ledger.mirror import schema
 from ledger.mirror.views import VIEWS, View
 
-TITLE = "Experiment logs"
 DESCRIPTION = (
     "Append-only logs of experiments, mirrored by ledger. The queries and views answer questions; the hidden tables are"
     " what the views are made of. Paths name the logs; times are UTC."
@@ -219,7 +218,7 @@ def metadata(database: str) -> dict[str, Any]:
         for question in CANNED_QUERIES
     }
     held = {"description": DESCRIPTION, "tables": tables, "queries": queries}
-    return {"title": TITLE, "description": DESCRIPTION, "databases": {database: held}}
+    return {"title": "Experiment logs", "description": DESCRIPTION, "databases": {database: held}}
 
 
 def _view(view: View) -> dict[str, Any]:

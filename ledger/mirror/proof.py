@@ -18,7 +18,6 @@ from ledger.mirror.store import StoredSession
 from ledger.mirror.sync_one import first_difference
 
 _LINE = 2**schema.LINE_BITS - 1
-_IS_UNREAD = "SELECT 1 FROM unread WHERE id = ?"
 
 
 class Proof(NamedTuple):
@@ -103,7 +102,9 @@ def _first_wrong_value(raw: Raw, session: StoredSession, size: int) -> int | Non
                     if (decode(data).value if value is None else value) != expected[1]:
                         return line
                     expected = next(rebuilt, None)
-                elif not raw.execute(_IS_UNREAD, (schema.first_id(session.id, line),)).fetchone():
+                elif not raw.execute(
+                    "SELECT 1 FROM unread WHERE id = ?", (schema.first_id(session.id, line),)
+                ).fetchone():
                     return line
     return expected[0] if expected is not None else None
 

@@ -16,7 +16,6 @@ from ledger.log.rule import MOST_A_RECORD, Rule, index, left_out, rules_on, run_
 from ledger.log.source import MAX_LINE_BYTES, Block
 
 TORN = "torn"
-BLANK = "blank"
 MOST_ALIKE = 100_000
 """Findings of one code that a reader holds; more than any block of lines has, so that who drains it misses none."""
 
@@ -126,7 +125,7 @@ class Reader:
         if terminated and not line.removeprefix(BOM).strip(WHITE):
             blank = "bom" if line.startswith(BOM) else "blank-strict" if strict else "blank"
             self._note(Note(blank, 1), place, line)
-            return self._fold(Unread(place, BLANK, None), None)
+            return self._fold(Unread(place, "blank", None), None)
         decoded = Decoded(value, ()) if value is not None else decode_bounded(line)
         notes, readable = decoded.notes, not any(map(is_error, decoded.notes))
         if readable and not isinstance(decoded.value, dict):

@@ -27,7 +27,6 @@ from ledger.mirror.views import VIEWS
 from ledger.mirror.views import by_name as view_by_name
 
 _FORMATS = ("jsonl", "xlsx", *(name for name in FORMATS if name not in ("jsonl", "table")), "parquet")
-_WITH_BOM = ("csv", "tsv")
 
 
 @click.command()
@@ -154,7 +153,7 @@ def _export_lake(asked: Asked) -> None:
 def _export_rows(asked: Asked, name: str) -> None:
     asked.refuse(
         (asked.every, "--all is for logs: a view has every session anyway"),
-        (asked.bom and asked.format_name not in _WITH_BOM, "--bom is for csv and tsv"),
+        (asked.bom and asked.format_name not in ("csv", "tsv"), "--bom is for csv and tsv"),
         (asked.log is not None and bool(asked.filters.sessions), "name the log, or use --session, not both"),
     )
     view = view_by_name(name)
