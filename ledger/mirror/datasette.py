@@ -196,8 +196,6 @@ FROM lines WHERE instr(path, :path) AND line >= CAST(:first AS INTEGER) ORDER BY
 )
 """Questions that the mirror is asked again and again, in plain SQL over its views."""
 
-_OTHERS = ("sqlite_sequence", "sqlite_stat1")
-
 
 def describe(view: str, column: str) -> str:
     """Say what a column of a view means. Raises KeyError for a column that nothing is said about."""
@@ -206,7 +204,7 @@ def describe(view: str, column: str) -> str:
 
 def metadata(database: str) -> dict[str, Any]:
     """Make the metadata for a mirror that Datasette calls `database`: its file's name without the last ending."""
-    hidden = (*schema.metadata.tables, schema.VERSION_TABLE, *_OTHERS)
+    hidden = (*schema.metadata.tables, schema.VERSION_TABLE, "sqlite_sequence", "sqlite_stat1")
     tables = {view.name: _view(view) for view in VIEWS} | {name: {"hidden": True} for name in hidden}
     queries = {
         question.name: {

@@ -18,7 +18,6 @@ MOST_NAMES = 3
 """With more secondary metrics than this, none is shown."""
 
 _NAME_WIDTH, _NUMBER_WIDTH, _COMMIT_WIDTH = 16, 24, 12
-_LEFT = ("", "status", "commit", "description")
 
 
 def summary(history: History) -> str:
@@ -46,7 +45,7 @@ def segment_table(history: History) -> str:
     head += [cut(plain(name), _NAME_WIDTH) for name in names] + ["commit", "description"]
     first = next((run for run in runs if is_best(segment, run)), None)
     rows = [_row(run, segment, names, "*" if run is first else "") for run in runs]
-    lines = _aligned([head, *rows], [name in _LEFT for name in head])
+    lines = _aligned([head, *rows], [name in ("", "status", "commit", "description") for name in head])
     return "\n".join((_title(segment), *lines, f"baseline {baseline(segment)}, best {best(segment)}")) + "\n"
 
 

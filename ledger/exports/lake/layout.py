@@ -17,7 +17,6 @@ _REAL = (
     "baseline", "best", "best_so_far", "confidence", "delta_pct", "improvement_pct", "keep_rate", "metric", "value",
 )  # fmt: skip
 _TIME = ("at", "first_at", "last_at")
-_FLAG = ("accepted", "current", "found")
 _AS_WRITTEN = frozenset((("accepted", "at"), ("repairs", "at")))
 """Columns that are text all the same: people may have written it."""
 
@@ -25,7 +24,7 @@ TYPES: dict[str, pa.DataType] = {
     **dict.fromkeys(_WHOLE, pa.int64()),
     **dict.fromkeys(_REAL, pa.float64()),
     **dict.fromkeys(_TIME, pa.timestamp("ms", tz="UTC")),
-    **dict.fromkeys(_FLAG, pa.bool_()),
+    **dict.fromkeys(("accepted", "current", "found"), pa.bool_()),
 }
 """The type of each column that is no text."""
 

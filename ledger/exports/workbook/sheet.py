@@ -34,7 +34,6 @@ _WIDTHS = {"time": 23, "percent": 9, "ratio": 9}
 _FIRST_DAY = datetime(1899, 12, 30, tzinfo=UTC)
 _LEAST_DAY = 61
 """1 March 1900: before it Excel's calendar has a day that never was, and earlier years are not in it at all."""
-_DAY = timedelta(days=1)
 
 
 class Column(NamedTuple):
@@ -176,7 +175,7 @@ def _put_plain(page: Worksheet, styles: Styles, row: int, place: int, value: Any
 
 
 def _put_time(page: Worksheet, styles: Styles, row: int, place: int, value: str) -> None:
-    days = (datetime.fromisoformat(value) - _FIRST_DAY) / _DAY
+    days = (datetime.fromisoformat(value) - _FIRST_DAY) / timedelta(days=1)
     if days < _LEAST_DAY:
         page.write_string(row, place, value)
     else:
