@@ -1,7 +1,7 @@
 """The views of the mirror as commands, each of the view's name."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import click
@@ -54,8 +54,9 @@ def _trend(raw: Raw, columns: Sequence[str], rows: Sequence[Sequence[Any]], scre
     return trend(drawn, unit, direction, screen, screen.columns) + "\n\n"
 
 
+@cache
 def __getattr__(name: str) -> click.Command:
-    """Make the command of a view when it is asked for."""
+    """Make the command of a view when it is asked for first."""
     try:
         return _make(by_name(name))
     except KeyError:

@@ -246,7 +246,7 @@ def test_export_codex_with_its_run_json(tmp_path: Path):
         ((".",), "Error: . means 2 sessions; name one, or use --all\n"),
         (("autoresearch.jsonl", "-o", "mirror.db/x"), "mirror.db/x: what should be its folder is a file\n"),
         (("--all", "-o", "mirror.db"), "/autoresearch.jsonl: what should be its folder is a file\n"),
-        (("--format", "xml"), "'xml' is not one of 'jsonl', 'xlsx', 'csv', 'tsv', 'markdown', 'json', 'parquet'.\n"),
+        (("--format", "xml"), "'xml' is not one of 'jsonl', 'xlsx', 'json', 'csv', 'tsv', 'markdown', 'parquet'.\n"),
     ],
 )
 def test_export_refuses(arguments: tuple[str, ...], reason: str, tmp_path: Path):
