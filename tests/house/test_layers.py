@@ -222,6 +222,7 @@ assert find(Path()).max_iterations == 3 and "yaml" not in sys.modules
         ["verdict"],
         ["status"],
         ["brief"],
+        ["report", "-o", "page.html"],
         ["explain", "L106"],
         ["check", "--format", "json"],
         ["log", "--metric", "3", "--status", "discard", "--description", "x", "--metrics", '{"mem":5}'],

@@ -12,7 +12,6 @@ from ledger.base.errors import LedgerError
 from ledger.base.paths import canonical
 from ledger.base.times import now_ms, parse_iso
 from ledger.cli.support.log_argument import one_log
-from ledger.cli.support.mirror import mirror_or_none
 from ledger.cli.support.options import db_option, dialect_option
 from ledger.cli.support.output import shown, write_bytes
 from ledger.log.source import STDIN, open_log, run_json_of
@@ -138,6 +137,7 @@ def _comparison(
     db: str | None, names: tuple[str, ...], metric: str | None, since: str | None, until: str | None
 ) -> tuple[Data, list[Path]]:
     """Make the comparison of what the filters leave; nothing, where there is no mirror yet."""
+    from ledger.cli.support.mirror import mirror_or_none
     from ledger.mirror.queries import Filters
     from ledger.report.comparison import compare
 
